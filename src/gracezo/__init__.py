@@ -1,0 +1,1 @@
+"""Zeroth-order optimisation in very high dimension, when few coordinates matter at a time."""

@@ -1,0 +1,202 @@
+"""What an algorithm says: the words between generators and drivers.
+
+The rules of this file:
+
+- An algorithm is a generator (`Steps`). It never meets the user's function.
+- It yields an `Ask` and receives one value a row, in the order of the rows.
+- It yields a `Moved` when an iterate is reached; what it receives then means nothing.
+- When an ask cannot be afforded, `OutOfQueries` is raised inside the generator
+  at that yield. It may ask for something cheaper, or return what it has.
+- Points are flat float64 vectors; nobody writes into `Ask.base` or `Point.x`.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias, TypeVar
+
+import numpy as np
+
+from gracezo.core.types import AnyFloatArray, FloatArray, IntArray
+
+R_co = TypeVar("R_co", covariant=True)
+
+
+class Role(enum.Enum):
+    """Why a query is asked.
+
+    The role decides what may become the answer of a run, and whether a part
+    of an ask is worth buying when the budget does not reach for all of it.
+    """
+
+    START = "start"
+    PROBE = "probe"
+    CONFIRM = "confirm"
+    REFRESH = "refresh"
+    STEP = "step"
+
+    @property
+    def may_answer(self) -> bool:
+        """Whether a point asked in this role can be the result: a probe is not an answer."""
+        return self in (Role.START, Role.STEP)
+
+    @property
+    def divisible(self) -> bool:
+        """Whether the first rows of an ask are of use without the others."""
+        return self is Role.STEP
+
+
+class Offsets(Protocol):
+    """Rows of displacements from a base point."""
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        ...
+
+    def add(self, row: int, x: FloatArray) -> None:
+        """Add one row to the vector `x`, in place."""
+        ...
+
+    def head(self, count: int) -> Offsets:
+        """Return the first `count` rows."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class SparseRows:
+    """Sparse displacements: row i is `values[p[i]:p[i+1]]` at `indices[p[i]:p[i+1]]`, p = `indptr`.
+
+    The indices of one row are distinct.
+    """
+
+    indptr: IntArray
+    indices: IntArray
+    values: FloatArray
+
+    @classmethod
+    def single(cls, indices: IntArray, values: FloatArray) -> SparseRows:
+        """Return one row."""
+        return cls(np.array([0, len(indices)]), indices, values)
+
+    @classmethod
+    def coordinates(cls, indices: IntArray, steps: FloatArray) -> SparseRows:
+        """Return one row for each coordinate, displaced alone by its step."""
+        return cls(np.arange(len(indices) + 1), indices, steps)
+
+    @classmethod
+    def stack(cls, parts: Sequence[SparseRows]) -> SparseRows:
+        """Return the rows of all parts, in order."""
+        if len(parts) == 1:
+            return parts[0]
+        ends = np.cumsum([part.indptr[-1] for part in parts])
+        pointers = [part.indptr[1:] + shift for part, shift in zip(parts, [0, *ends[:-1]], strict=True)]
+        return cls(
+            np.concatenate([[0], *pointers]),
+            np.concatenate([part.indices for part in parts]),
+            np.concatenate([part.values for part in parts]),
+        )
+
+    def __len__(self) -> int:
+        return len(self.indptr) - 1
+
+    def add(self, row: int, x: FloatArray) -> None:
+        """Add one row to the vector `x`, in place."""
+        span = slice(self.indptr[row], self.indptr[row + 1])
+        x[self.indices[span]] += self.values[span]
+
+    def head(self, count: int) -> SparseRows:
+        """Return the first `count` rows."""
+        end = self.indptr[count]
+        return SparseRows(self.indptr[: count + 1], self.indices[:end], self.values[:end])
+
+
+@dataclass(frozen=True, eq=False)
+class DenseRows:
+    """Dense displacements: row i is `scale * rows[i]`."""
+
+    rows: AnyFloatArray
+    scale: float = 1.0
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def add(self, row: int, x: FloatArray) -> None:
+        """Add one row to the vector `x`, in place."""
+        x += np.multiply(self.rows[row], self.scale, dtype=np.float64)
+
+    def head(self, count: int) -> DenseRows:
+        """Return the first `count` rows."""
+        return DenseRows(self.rows[:count], self.scale)
+
+
+_NOWHERE = SparseRows(np.zeros(2, np.int64), np.zeros(0, np.int64), np.zeros(0))
+
+
+@dataclass(frozen=True, eq=False)
+class Ask:
+    """A batch of queries around one base point.
+
+    Parameters
+    ----------
+    base
+        The point that the rows are displaced from.
+    offsets
+        The displacements; ``len(ask)`` is their number.
+    role
+        Why these queries are asked.
+    reserve
+        How many further queries must stay affordable for these to be of any
+        use: the other half of a pair, the step after a gradient.
+    """
+
+    base: FloatArray
+    offsets: Offsets
+    role: Role
+    reserve: int = 0
+
+    @classmethod
+    def at(cls, x: FloatArray, role: Role) -> Ask:
+        """Ask for the value at `x` itself."""
+        return cls(x, _NOWHERE, role)
+
+    def __len__(self) -> int:
+        return len(self.offsets)
+
+    def write(self, row: int, out: FloatArray) -> None:
+        """Write the point of one row into the vector `out`."""
+        np.copyto(out, self.base)
+        self.offsets.add(row, out)
+
+    def point(self, row: int) -> FloatArray:
+        """Return the point of one row as a new vector."""
+        out = np.empty_like(self.base)
+        self.write(row, out)
+        return out
+
+    def head(self, count: int) -> Ask:
+        """Return an ask for the first `count` rows only."""
+        return Ask(self.base, self.offsets.head(count), self.role, self.reserve)
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """A vector and the value of the objective there."""
+
+    x: FloatArray
+    value: float
+
+
+@dataclass(frozen=True, eq=False)
+class Moved:
+    """The algorithm has reached a new iterate."""
+
+    to: Point
+
+
+class OutOfQueries(Exception):
+    """Raised inside an algorithm at an ask that the rest of the budget cannot buy."""
+
+
+Steps: TypeAlias = Generator[Ask | Moved, FloatArray, R_co]

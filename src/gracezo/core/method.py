@@ -1,0 +1,58 @@
+"""What an algorithm is: the contracts of methods, estimators and their factories."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias, runtime_checkable
+
+from gracezo.core.asks import Point, Steps
+from gracezo.core.keys import Key
+from gracezo.core.result import Finish, GradientEstimate
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is known about a problem before the first query.
+
+    Attributes
+    ----------
+    d : int
+        The number of coordinates.
+    sparsity : int or None
+        How many coordinates matter at a time (the paper's s), when the user says so.
+    """
+
+    d: int
+    sparsity: int | None = None
+
+
+class Method(Protocol):
+    """One run of an optimiser: made anew for each run, so it may keep what it learns."""
+
+    def run(self, start: Point, key: Key) -> Steps[Finish]:
+        """Minimise from `start`; endless unless there is a reason to finish."""
+        ...
+
+
+class Estimator(Protocol):
+    """A gradient estimator: made anew for each run, so it may keep what it learns."""
+
+    def estimate(self, at: Point, step: int, key: Key) -> Steps[GradientEstimate]:
+        """Estimate the gradient at a point whose value is known. `step` counts from 0."""
+        ...
+
+
+@runtime_checkable
+class HasEstimator(Protocol):
+    """A method that can also be asked for a gradient alone."""
+
+    @property
+    def estimator(self) -> Estimator:
+        """The gradient estimator that the method steps along."""
+        ...
+
+
+# Called as factory(problem, **options). The first line of its docstring is the sentence that `methods()`
+# shows; its keyword-only parameters are the options of the method, with their defaults.
+Factory: TypeAlias = Callable[..., Method]

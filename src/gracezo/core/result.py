@@ -1,0 +1,163 @@
+"""What a run gives back."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.optimize import OptimizeResult
+
+from gracezo.core.types import BoolArray, FloatArray, IntArray
+
+
+class Status(enum.IntEnum):
+    """Why a run ended."""
+
+    CONVERGED = 0
+    SPENT = 1
+    STOPPED = 2
+    FAILED = 3
+    NOTHING_TO_FIND = 4
+
+
+@dataclass(frozen=True)
+class Finish:
+    """How an algorithm, of its own accord, ended its run."""
+
+    status: Status
+    message: str
+
+
+class Trace(OptimizeResult):
+    """The iterates of a run, x0 first.
+
+    Attributes
+    ----------
+    queries : ndarray of int
+        How many queries had been spent when the iterate was reached.
+    values : ndarray
+        The objective at the iterate.
+    """
+
+    queries: IntArray
+    values: FloatArray
+
+
+class Result(OptimizeResult):
+    """The outcome of `minimize`, a `scipy.optimize.OptimizeResult`.
+
+    Attributes
+    ----------
+    x : ndarray
+        The best point that the method moved to or tried as a step, in x0's shape.
+    fun : float
+        The objective at `x`.
+    nfev : int
+        Distinct queries spent.
+    nit : int
+        Steps made.
+    success : bool
+        Whether the run converged or reached its target.
+    status : int
+        0 converged or target reached; 1 queries, steps or seconds spent;
+        2 stopped by a callback or an interrupt; 3 an evaluation failed;
+        4 nothing to find (all probes flat).
+    message : str
+        The same in words.
+    support : ndarray of int
+        Flat indices where `x` differs from x0, the largest change first.
+    trace : Trace
+        `queries` and `values` at each iterate, x0 first.
+    rounds : int
+        Batches of queries sent.
+    seed : int
+        The seed used, also when it was drawn.
+    reasked : int
+        Queries repeated after a crash.
+
+    Examples
+    --------
+    >>> import gracezo
+    >>> result = gracezo.minimize(lambda x: float(x @ x), [1.0, 2.0], method="fdsa", max_queries=13, seed=0)
+    >>> result.nfev, result.nit, result.success
+    (13, 4, False)
+    """
+
+    x: FloatArray
+    fun: float
+    nfev: int
+    nit: int
+    success: bool
+    status: int
+    message: str
+    support: IntArray
+    trace: Trace
+    rounds: int
+    seed: int
+    reasked: int
+
+
+@dataclass(frozen=True, eq=False)
+class GradientEstimate:
+    """An estimate of the gradient at one point; coordinates not listed are taken as zero.
+
+    Attributes
+    ----------
+    size : int
+        The dimension d.
+    indices : ndarray of int
+        The coordinates found, ascending.
+    values : ndarray
+        Their estimated partial derivatives.
+    errors : ndarray
+        Standard errors of the values; NaN where the method does not know them.
+    confirmed : ndarray of bool
+        Whether the value was measured on that coordinate alone.
+    residual : float
+        Gradient norm measured outside `indices`; NaN when it was not measured.
+    queries : int
+        What the estimate cost.
+    flat : bool
+        Whether every probe left the objective unchanged.
+
+    Examples
+    --------
+    >>> import gracezo
+    >>> g = gracezo.estimate_gradient(lambda x: 3 * x[1], [0.0] * 4, method="fdsa")
+    >>> g.queries, [round(v, 3) for v in g.toarray()]
+    (5, [0.0, 3.0, 0.0, 0.0])
+    """
+
+    size: int
+    indices: IntArray
+    values: FloatArray
+    errors: FloatArray = field(default_factory=lambda: np.zeros(0))
+    confirmed: BoolArray = field(default_factory=lambda: np.zeros(0, np.bool_))
+    residual: float = np.nan
+    queries: int = 0
+    flat: bool = False
+
+    def __post_init__(self) -> None:
+        if len(self.errors) != len(self.indices):
+            object.__setattr__(self, "errors", np.full(len(self.indices), np.nan))
+        if len(self.confirmed) != len(self.indices):
+            object.__setattr__(self, "confirmed", np.zeros(len(self.indices), np.bool_))
+
+    @classmethod
+    def full(cls, values: FloatArray, *, flat: bool = False) -> GradientEstimate:
+        """Return an estimate that names every coordinate."""
+        return cls(len(values), np.arange(len(values)), values, flat=flat)
+
+    @property
+    def found(self) -> float:
+        """The norm of what was found."""
+        return float(np.linalg.norm(self.values))
+
+    def toarray(self) -> FloatArray:
+        """Return the estimate as a dense flat vector."""
+        if len(self.indices) == self.size:
+            return self.values.copy()
+        out = np.zeros(self.size)
+        out[self.indices] = self.values
+        return out

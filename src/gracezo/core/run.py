@@ -1,0 +1,265 @@
+"""One run: the only place where a query is counted, limited and recorded.
+
+A `Run` stands between an algorithm and whoever answers it. `next()` gives the
+ask that is to be answered now, or None when the run is over; `record()` takes
+one answer. The rules:
+
+- `nfev` goes up by one for each recorded answer and nowhere else.
+- An ask goes out only when the budget reaches for it and for its reserve;
+  of a divisible ask, as much goes out as the budget reaches for.
+- Answers may arrive in any order; the algorithm sees them all at once, in the
+  order of the ask, so nothing depends on who answered first.
+- The best point is taken from asks whose role may answer, and is up to date
+  whenever the run stops, also in the middle of a batch.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from gracezo.core.asks import Ask, Moved, OutOfQueries, Point, Steps
+from gracezo.core.errors import EvaluationError, EvaluationFailure
+from gracezo.core.result import Finish, Result, Status, Trace
+from gracezo.core.types import FloatArray, IntArray
+
+
+@dataclass(frozen=True)
+class Limits:
+    """When to stop; whichever comes first."""
+
+    max_queries: int | None = None
+    max_steps: int | None = None
+    max_seconds: float | None = None
+    target: float | None = None
+
+
+class Run:
+    """The ledger of one run. See the rules on top of this file.
+
+    Parameters
+    ----------
+    steps
+        The algorithm, not yet started.
+    x0
+        Where it starts, in the user's shape.
+    limits
+        When to stop.
+    seed
+        The seed of the run, for the result.
+    on_move
+        Called with the run and the new iterate after each step; may raise StopIteration.
+    """
+
+    def __init__(
+        self,
+        steps: Steps[Finish],
+        x0: FloatArray,
+        limits: Limits,
+        seed: int,
+        on_move: Callable[[Run, Point], None] | None = None,
+    ) -> None:
+        self.x0 = x0
+        self.limits = limits
+        self.seed = seed
+        self.nfev = 0
+        self.rounds = 0
+        self.finish: Finish | None = None
+        self._steps = steps
+        self._on_move = on_move
+        self._moves: list[tuple[int, float]] = []
+        self._refused = 0
+        self._best: Point | None = None
+        self._ask: Ask | None = None
+        self._values: FloatArray | None = None
+        self._missing = 0
+        self._began = time.monotonic()
+
+    # ------------------------------------------------------------ the conversation
+
+    def next(self) -> Ask | None:
+        """Return the ask to be answered now, or None when the run is over."""
+        if self.finish is not None:
+            return None
+        if self._ask is not None:
+            if self._missing:
+                return self._ask
+            answer = self._settle()
+            if self.finish is None:
+                self._advance(answer)
+        else:
+            self._advance(None)
+        return self._ask
+
+    def record(self, row: int, outcome: float | EvaluationFailure) -> None:
+        """Take the answer to one row of the current ask.
+
+        Raises
+        ------
+        EvaluationError
+            When the outcome is a failure. This is the one place that decides what a failure means.
+        """
+        if self._values is None:
+            raise RuntimeError("nothing is being asked")
+        self.nfev += 1
+        if isinstance(outcome, EvaluationFailure):
+            self.stop(Status.FAILED, f"query {self.nfev} failed: {outcome}")
+            assert self.finish is not None
+            raise EvaluationError(self.finish.message, self.nfev, self.result()) from (
+                outcome.__cause__ or outcome
+            )
+        self._values[row] = outcome
+        self._missing -= 1
+
+    def stop(self, status: Status, message: str) -> None:
+        """End the run now; what has been answered so far still counts."""
+        if self.finish is None:
+            if self._ask is not None:
+                self._settle()
+            self._end(Finish(status, message))
+
+    def stop_if_late(self) -> bool:
+        """End the run if its time has passed; return whether it is over."""
+        limit = self.limits.max_seconds
+        if limit is not None and time.monotonic() - self._began >= limit:
+            self.stop(Status.SPENT, f"{limit:g} seconds have passed")
+        return self.finish is not None
+
+    # ------------------------------------------------------------ inside
+
+    def _advance(self, answer: FloatArray | None) -> None:
+        """Let the algorithm think until it asks for something that can be bought, or is done."""
+        thrown = False
+        nothing = np.zeros(0)
+        try:
+            while True:
+                if thrown:
+                    said = self._steps.throw(OutOfQueries())
+                else:
+                    said = self._steps.send(answer)  # type: ignore[arg-type]  # None starts a generator
+                thrown = False
+                if isinstance(said, Moved):
+                    self._move(said.to)
+                    if self.finish is not None:
+                        return
+                    answer = nothing
+                    continue
+                if self.stop_if_late():
+                    return
+                bought = self._affordable(said)
+                if bought:
+                    self._ask = said if bought == len(said) else said.head(bought)
+                    self._values = np.full(bought, np.nan)
+                    self._missing = bought
+                    self.rounds += 1
+                    return
+                self._refused = len(said) + said.reserve
+                thrown = True
+        except StopIteration as end:
+            self._end(end.value)
+        except OutOfQueries:
+            self._end(Finish(Status.SPENT, self._spent_message()))
+
+    def _affordable(self, ask: Ask) -> int:
+        """Return how many rows of an ask to buy: all, or none, or as many as a divisible one can have."""
+        if self.limits.max_queries is None:
+            return len(ask)
+        left = self.limits.max_queries - self.nfev
+        if len(ask) + ask.reserve <= left:
+            return len(ask)
+        return min(left, len(ask)) if ask.role.divisible else 0
+
+    def _spent_message(self) -> str:
+        budget = self.limits.max_queries
+        assert budget is not None
+        left = budget - self.nfev
+        if left == 0:
+            return f"all {budget:,} queries are spent"
+        return (
+            f"{self.nfev:,} of {budget:,} queries are spent; "
+            f"the next useful batch takes {self._refused:,}, more than the {left:,} left"
+        )
+
+    def _settle(self) -> FloatArray:
+        """Close the current ask: update the best point and return the answers."""
+        ask, values = self._ask, self._values
+        assert ask is not None
+        assert values is not None
+        self._ask = self._values = None
+        self._missing = 0
+        if ask.role.may_answer and not np.isnan(values).all():
+            row = int(np.nanargmin(values))
+            if self._best is None or values[row] < self._best.value:
+                self._best = Point(ask.point(row), float(values[row]))
+                if self._target_reached and self._moves:
+                    self._move(self._best)
+        return values
+
+    @property
+    def _target_reached(self) -> bool:
+        target = self.limits.target
+        return target is not None and self._best is not None and self._best.value <= target
+
+    def _move(self, to: Point) -> None:
+        if self._best is None or to.value < self._best.value:
+            self._best = to
+        self._moves.append((self.nfev, to.value))
+        if self._target_reached:
+            self._end(Finish(Status.CONVERGED, f"the target {self.limits.target:g} is reached"))
+        elif self.limits.max_steps is not None and self.nit >= self.limits.max_steps:
+            self._end(Finish(Status.SPENT, f"all {self.limits.max_steps:,} steps are made"))
+        if self._on_move is not None and self.nit > 0:
+            try:
+                self._on_move(self, to)
+            except StopIteration:
+                self.stop(Status.STOPPED, "stopped by the callback")
+
+    def _end(self, finish: Finish) -> None:
+        self.finish = finish
+        self._ask = self._values = None
+        self._missing = 0
+        self._steps.close()
+
+    # ------------------------------------------------------------ what came of it
+
+    @property
+    def nit(self) -> int:
+        """Steps made."""
+        return max(0, len(self._moves) - 1)
+
+    @property
+    def best(self) -> Point | None:
+        """The best point that may be the answer, or None before the first value."""
+        return self._best
+
+    def result(self) -> Result:
+        """Return the result so far."""
+        start = self.x0.ravel()
+        best = self._best or Point(start, math.nan)
+        finish = self.finish or Finish(Status.SPENT, "still running")
+        moves = np.array(self._moves, dtype=np.float64).reshape(-1, 2)
+        return Result(
+            x=best.x.reshape(self.x0.shape).copy(),
+            fun=best.value,
+            nfev=self.nfev,
+            nit=self.nit,
+            success=finish.status == Status.CONVERGED,
+            status=int(finish.status),
+            message=finish.message,
+            support=_support(start, best.x),
+            trace=Trace(queries=moves[:, 0].astype(np.int64), values=moves[:, 1]),
+            rounds=self.rounds,
+            seed=self.seed,
+            reasked=0,
+        )
+
+
+def _support(x0: FloatArray, x: FloatArray) -> IntArray:
+    """Return where x differs from x0, the largest change first, ties in index order."""
+    changed = np.flatnonzero(x != x0)
+    order = np.argsort(-np.abs(x[changed] - x0[changed]), kind="stable")
+    return changed[order]

@@ -1,0 +1,1 @@
+"""Gradient estimators, one file each. They ask; they never meet the objective."""

@@ -1,0 +1,1 @@
+"""Evaluators: what answers an ask. The only code that calls the objective."""

@@ -1,0 +1,1 @@
+"""Optimisers: an estimator and an update, or something of their own."""

@@ -1,0 +1,1 @@
+"""Benchmark functions, one file each."""
