@@ -39,7 +39,7 @@ class Estimator(Protocol):
     """A gradient estimator: made anew for each run, so it may keep what it learns."""
 
     def estimate(self, at: Point, step: int, key: Key) -> Steps[GradientEstimate]:
-        """Estimate the gradient at a point whose value is known. `step` counts from 0."""
+        """Estimate the gradient at a point whose value is known. `step` counts from 1."""
         ...
 
 

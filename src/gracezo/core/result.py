@@ -29,7 +29,8 @@ class Finish:
     message: str
 
 
-class Trace(OptimizeResult):
+@dataclass(frozen=True, eq=False)
+class Trace:
     """The iterates of a run, x0 first.
 
     Attributes
@@ -44,7 +45,7 @@ class Trace(OptimizeResult):
     values: FloatArray
 
 
-class Result(OptimizeResult):
+class Result(OptimizeResult):  # type: ignore[misc]  # SciPy has no type hints
     """The outcome of `minimize`, a `scipy.optimize.OptimizeResult`.
 
     Attributes
@@ -79,7 +80,8 @@ class Result(OptimizeResult):
     Examples
     --------
     >>> import gracezo
-    >>> result = gracezo.minimize(lambda x: float(x @ x), [1.0, 2.0], method="fdsa", max_queries=13, seed=0)
+    >>> result = gracezo.minimize(lambda x: float(x @ x), [1.0, 2.0], method="fdsa", max_queries=13,
+    ...                           options={"step_size": 0.1})
     >>> result.nfev, result.nit, result.success
     (13, 4, False)
     """
@@ -107,7 +109,7 @@ class GradientEstimate:
     size : int
         The dimension d.
     indices : ndarray of int
-        The coordinates found, ascending.
+        The coordinates found, ascending, counted in the flattened point.
     values : ndarray
         Their estimated partial derivatives.
     errors : ndarray
@@ -120,12 +122,14 @@ class GradientEstimate:
         What the estimate cost.
     flat : bool
         Whether every probe left the objective unchanged.
+    shape : tuple of int or None
+        The shape of the point, when it is not a flat vector.
 
     Examples
     --------
     >>> import gracezo
     >>> g = gracezo.estimate_gradient(lambda x: 3 * x[1], [0.0] * 4, method="fdsa")
-    >>> g.queries, [round(v, 3) for v in g.toarray()]
+    >>> g.queries, g.toarray().round(6).tolist()
     (5, [0.0, 3.0, 0.0, 0.0])
     """
 
@@ -137,6 +141,7 @@ class GradientEstimate:
     residual: float = np.nan
     queries: int = 0
     flat: bool = False
+    shape: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
         if len(self.errors) != len(self.indices):
@@ -155,9 +160,7 @@ class GradientEstimate:
         return float(np.linalg.norm(self.values))
 
     def toarray(self) -> FloatArray:
-        """Return the estimate as a dense flat vector."""
-        if len(self.indices) == self.size:
-            return self.values.copy()
+        """Return the estimate as a dense array, in the shape of the point."""
         out = np.zeros(self.size)
         out[self.indices] = self.values
-        return out
+        return out if self.shape is None else out.reshape(self.shape)

@@ -17,8 +17,10 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
+from typing import TypeAlias
 
 import numpy as np
 
@@ -26,6 +28,8 @@ from gracezo.core.asks import Ask, Moved, OutOfQueries, Point, Steps
 from gracezo.core.errors import EvaluationError, EvaluationFailure
 from gracezo.core.result import Finish, Result, Status, Trace
 from gracezo.core.types import FloatArray, IntArray
+
+Answer: TypeAlias = tuple[int, float | EvaluationFailure]  # (row of the ask, its value or why there is none)
 
 
 @dataclass(frozen=True)
@@ -36,6 +40,26 @@ class Limits:
     max_steps: int | None = None
     max_seconds: float | None = None
     target: float | None = None
+
+    @classmethod
+    def or_default(
+        cls,
+        max_queries: int | None,
+        max_steps: int | None,
+        max_seconds: float | None,
+        target: float | None,
+    ) -> Limits:
+        """Return these limits, or the default budget when there is none at all."""
+        if max_queries is max_steps is max_seconds is target is None:
+            max_queries = DefaultBudget(DEFAULT_QUERIES)
+        return cls(max_queries, max_steps, max_seconds, target)
+
+
+class DefaultBudget(int):
+    """A budget that nobody asked for."""
+
+
+DEFAULT_QUERIES = 10_000
 
 
 class Run:
@@ -95,25 +119,34 @@ class Run:
             self._advance(None)
         return self._ask
 
-    def record(self, row: int, outcome: float | EvaluationFailure) -> None:
-        """Take the answer to one row of the current ask.
+    def record(self, answers: Iterable[Answer]) -> None:
+        """Take answers to rows of the current ask: those that became known together.
 
         Raises
         ------
         EvaluationError
-            When the outcome is a failure. This is the one place that decides what a failure means.
+            When one of them is a failure. This is the one place that decides what a failure means.
         """
         if self._values is None:
             raise RuntimeError("nothing is being asked")
-        self.nfev += 1
-        if isinstance(outcome, EvaluationFailure):
-            self.stop(Status.FAILED, f"query {self.nfev} failed: {outcome}")
-            assert self.finish is not None
-            raise EvaluationError(self.finish.message, self.nfev, self.result()) from (
-                outcome.__cause__ or outcome
-            )
-        self._values[row] = outcome
-        self._missing -= 1
+        failed: tuple[int, EvaluationFailure] | None = None
+        for row, outcome in answers:
+            self.nfev += 1
+            self._missing -= 1
+            if not isinstance(outcome, EvaluationFailure):
+                self._values[row] = outcome
+            elif failed is None:
+                failed = self.nfev, outcome
+        if failed is not None:
+            query, failure = failed
+            message = f"query {query:,} failed: {failure}"
+            self.stop(Status.FAILED, message)
+            raise EvaluationError(message, query, self.result()) from (failure.__cause__ or failure)
+
+    @property
+    def complete(self) -> bool:
+        """Whether the current ask, if any, has all its answers."""
+        return self._missing == 0
 
     def stop(self, status: Status, message: str) -> None:
         """End the run now; what has been answered so far still counts."""
@@ -133,20 +166,15 @@ class Run:
 
     def _advance(self, answer: FloatArray | None) -> None:
         """Let the algorithm think until it asks for something that can be bought, or is done."""
-        thrown = False
-        nothing = np.zeros(0)
+        resume = partial(self._steps.send, answer)  # type: ignore[arg-type]  # None starts a generator
         try:
             while True:
-                if thrown:
-                    said = self._steps.throw(OutOfQueries())
-                else:
-                    said = self._steps.send(answer)  # type: ignore[arg-type]  # None starts a generator
-                thrown = False
+                said = resume()
                 if isinstance(said, Moved):
                     self._move(said.to)
                     if self.finish is not None:
                         return
-                    answer = nothing
+                    resume = partial(self._steps.send, _NOTHING)
                     continue
                 if self.stop_if_late():
                     return
@@ -158,7 +186,7 @@ class Run:
                     self.rounds += 1
                     return
                 self._refused = len(said) + said.reserve
-                thrown = True
+                resume = partial(self._steps.throw, OutOfQueries())
         except StopIteration as end:
             self._end(end.value)
         except OutOfQueries:
@@ -178,7 +206,8 @@ class Run:
         assert budget is not None
         left = budget - self.nfev
         if left == 0:
-            return f"all {budget:,} queries are spent"
+            default = " (the default budget: no stopping rule was given)"
+            return f"all {budget:,} queries are spent" + default * isinstance(budget, DefaultBudget)
         return (
             f"{self.nfev:,} of {budget:,} queries are spent; "
             f"the next useful batch takes {self._refused:,}, more than the {left:,} left"
@@ -256,6 +285,9 @@ class Run:
             seed=self.seed,
             reasked=0,
         )
+
+
+_NOTHING = np.zeros(0)
 
 
 def _support(x0: FloatArray, x: FloatArray) -> IntArray:

@@ -1,0 +1,95 @@
+"""Checks of what the user gives, made before any query is spent."""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gracezo.core.keys import draw_seed
+from gracezo.core.run import Limits
+from gracezo.core.types import FloatArray
+
+
+def point(name: str, given: npt.ArrayLike) -> FloatArray:
+    """Return a read-only float64 copy of a point of any shape."""
+    raw = np.asarray(given)
+    if raw.dtype.kind not in "biuf":
+        raise TypeError(f"{name} must be an array of real numbers; given: {_kind(given, raw)}")
+    x = np.array(raw, dtype=np.float64, order="C")
+    if x.size == 0:
+        raise ValueError(f"{name} must have at least one coordinate; given: an array of shape {x.shape}")
+    bad = np.flatnonzero(~np.isfinite(x))
+    if len(bad):
+        raise ValueError(
+            f"{name} must be finite; {len(bad):,} of its {x.size:,} coordinates are not, "
+            f"the first of them {x.ravel()[bad[0]]} at flat index {bad[0]}"
+        )
+    x.flags.writeable = False
+    return x
+
+
+def function(name: str, given: object) -> None:
+    """Check that something can be called."""
+    if not callable(given):
+        raise TypeError(f"{name} must be callable; given: {given!r} ({type(given).__name__})")
+
+
+def sparsity(given: object, d: int) -> int | None:
+    """Return s, from 1 to d."""
+    if given is None:
+        return None
+    s = _whole("sparsity", given, 1)
+    if s > d:
+        raise ValueError(f"sparsity must be at most the number of coordinates, {d:,}; given: {s:,}")
+    return s
+
+
+def number(name: str, given: object) -> float | None:
+    """Return a finite number."""
+    if given is None:
+        return None
+    if isinstance(given, bool) or not isinstance(given, numbers.Real) or not math.isfinite(given):
+        raise ValueError(f"{name} must be a finite number; given: {given!r}")
+    return float(given)
+
+
+def limits(max_queries: object, max_steps: object, max_seconds: object, target: object) -> Limits:
+    """Return the stopping rules."""
+    seconds = number("max_seconds", max_seconds)
+    if seconds is not None and seconds <= 0:
+        raise ValueError(f"max_seconds must be positive; given: {max_seconds!r}")
+    return Limits.or_default(
+        None if max_queries is None else _whole("max_queries", max_queries, 1),
+        None if max_steps is None else _whole("max_steps", max_steps, 1),
+        seconds,
+        number("target", target),
+    )
+
+
+def seed(given: object) -> int:
+    """Return the seed, drawn when there is none."""
+    return draw_seed() if given is None else _whole("seed", given, 0)
+
+
+def options(given: object) -> dict[str, Any]:
+    """Return the options as a dictionary."""
+    if given is None:
+        return {}
+    if not isinstance(given, Mapping):
+        raise TypeError(f"options must be a dictionary; given: {given!r} ({type(given).__name__})")
+    return dict(given)
+
+
+def _whole(name: str, given: object, least: int) -> int:
+    if isinstance(given, bool) or not isinstance(given, numbers.Integral) or given < least:
+        raise ValueError(f"{name} must be a whole number of at least {least}; given: {given!r}")
+    return int(given)
+
+
+def _kind(given: object, raw: npt.NDArray[Any]) -> str:
+    return f"an array of {raw.dtype}" if isinstance(given, np.ndarray) else f"{str(given)[:60]!r}"

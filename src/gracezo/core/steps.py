@@ -1,0 +1,45 @@
+"""Small tools over algorithms: pieces that turn one generator into another."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TypeVar
+
+from gracezo.core.asks import Ask, Moved, OutOfQueries, Point, Role, Steps
+from gracezo.core.keys import Key
+from gracezo.core.method import Method
+from gracezo.core.result import Finish
+from gracezo.core.types import FloatArray
+
+R = TypeVar("R")
+
+
+def reserving(steps: Steps[R], queries: int) -> Steps[R]:
+    """Run `steps` with a larger reserve: what they ask is of no use without `queries` more at the end."""
+    resume = partial(next, steps)
+    while True:
+        try:
+            said = resume()
+        except StopIteration as end:
+            result: R = end.value
+            return result
+        if isinstance(said, Ask):
+            said = Ask(said.base, said.offsets, said.role, said.reserve + queries)
+        try:
+            resume = partial(steps.send, (yield said))
+        except OutOfQueries as spent:
+            resume = partial(steps.throw, spent)
+
+
+def valued(x: FloatArray, value: float | None) -> Steps[Point]:
+    """Return the point at `x`, asking for its value only when it is not known."""
+    if value is None:
+        (value,) = yield Ask.at(x, Role.START)
+    return Point(x, float(value))
+
+
+def whole_run(method: Method, x0: FloatArray, f0: float | None, key: Key) -> Steps[Finish]:
+    """Run a method from x0, the first query being f(x0)."""
+    start = yield from valued(x0, f0)
+    yield Moved(start)
+    return (yield from method.run(start, key))

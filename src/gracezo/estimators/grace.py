@@ -1,0 +1,146 @@
+"""GraCe: the few large coordinates of a gradient in O(s log log(d/s)) queries.
+
+Qiu & Tong, *Gradient Compressed Sensing: A Query-Efficient Gradient Estimator
+for High-Dimensional Zeroth-Order Optimization*, ICML 2024, Algorithm 1.
+
+The coordinates are cut into random groups of n. Within a group S, every
+coordinate i has a random sign σ_i and the label h_i of its block. Two queries,
+
+    u_i = ε·σ_i,    v_i = ε·σ_i·h_i        (i in S; zero elsewhere),
+
+give the label of the block with the one large coordinate as the ratio of
+their differences (Eq. 4). The block becomes the group, and so on until at most
+two coordinates are left; these are then measured one by one.
+
+Two variants. *Printed* is Algorithm 1 to the letter. *Published* is what
+produced the paper's figures: the group keeps its order (it is random
+already), the first block is one short (and labels begin at 2 when blocks
+have one element), and a ratio outside the labels is clamped into 0…last.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from itertools import chain, repeat
+
+import numpy as np
+
+from gracezo.core.asks import Ask, Point, Role, SparseRows, Steps
+from gracezo.core.gather import gather
+from gracezo.core.keys import Key
+from gracezo.core.result import GradientEstimate
+from gracezo.core.types import FloatArray, IntArray
+from gracezo.estimators.fdsa import differences
+
+
+def printed_labels(size: int, divisions: int) -> IntArray:
+    """Return ⌈(k+1)/B⌉ for k = 0…size−1, with blocks of B = ⌈size/D⌉ (Algorithm 1, lines 10 and 14)."""
+    block = -(-size // divisions)
+    return np.arange(block, size + block) // block
+
+
+def published_labels(size: int, divisions: int) -> IntArray:
+    """Return ⌊(B+1+k)/B⌋ for k = 0…size−1, with B = ⌈size/D⌉: the first block is one short."""
+    block = -(-size // divisions)
+    return np.arange(block + 1, size + block + 1) // block
+
+
+@dataclass(frozen=True)
+class Variant:
+    """The three choices in which the printed and the published algorithm differ."""
+
+    labels: Callable[[int, int], IntArray]
+    shuffle: bool  # a fresh permutation of the group in every round
+    clamp: bool  # a ratio outside the labels counts as the nearest of 0…last
+
+
+VARIANTS = {
+    "printed": Variant(printed_labels, shuffle=True, clamp=False),
+    "published": Variant(published_labels, shuffle=False, clamp=True),
+}
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What a group's search leaves: at most two coordinates, and whether no probe changed f."""
+
+    left: IntArray
+    flat: bool
+
+
+def search(
+    at: Point, group: IntArray, eps: float, schedule: Iterable[int], variant: Variant, key: Key
+) -> Steps[_Found]:
+    """Shrink one group to at most two coordinates (Algorithm 1, lines 6 to 20): two queries a round.
+
+    A group that does not answer the first of its two queries is empty, and the second is not spent.
+    """
+    if len(group) <= 2:
+        return _Found(group, flat=False)
+    random = key.generator()
+    for divisions in schedule:
+        if variant.shuffle:
+            group = random.permutation(group)
+        labels = variant.labels(len(group), divisions)
+        u = eps * _signs(random, len(group))
+        # Neither query is of use without what follows: v, and the measurement of what is left.
+        (value_u,) = yield Ask(at.x, SparseRows.single(group, u), Role.PROBE, reserve=2)
+        if value_u == at.value:
+            return _Found(group[:0], flat=True)
+        (value_v,) = yield Ask(at.x, SparseRows.single(group, u * labels), Role.PROBE, reserve=1)
+        target = np.rint((value_v - at.value) / (value_u - at.value))
+        if variant.clamp:
+            target = min(max(target, 0.0), float(labels[-1]))
+        group = group[labels == target]
+        if len(group) <= 2:
+            break
+    return _Found(group, flat=False)
+
+
+def _signs(random: np.random.Generator, count: int) -> FloatArray:
+    bits = np.unpackbits(np.frombuffer(random.bytes(-(-count // 8)), np.uint8), count=count)
+    return bits.astype(np.float64) * 2.0 - 1.0
+
+
+@dataclass(frozen=True)
+class GraCe:
+    """The estimator.
+
+    Parameters
+    ----------
+    eps
+        ε for step t = 1, 2, ….
+    group_size
+        n, the size of a group, at least 1.
+    repeats
+        m, how often the search is repeated with fresh groups.
+    schedule
+        D_1, D_2, …: into how many blocks a group is divided in each round; the last one is kept when
+        it ends.
+    variant
+        See the top of this file.
+    """
+
+    eps: Callable[[int], float]
+    group_size: int
+    repeats: int
+    schedule: tuple[int, ...]
+    variant: Variant
+
+    def estimate(self, at: Point, step: int, key: Key) -> Steps[GradientEstimate]:
+        """Find the large coordinates and measure them."""
+        d, n = len(at.x), self.group_size
+        eps = self.eps(step)
+        searches = []
+        for repetition in range(self.repeats):
+            order = key.child(repetition).generator().permutation(d)
+            for number, start in enumerate(range(0, d, n)):
+                schedule = chain(self.schedule, repeat(self.schedule[-1]))
+                group = order[start : start + n]
+                searches.append(search(at, group, eps, schedule, self.variant, key.child(repetition, number)))
+        found = yield from gather(*searches)
+        candidates = np.unique(np.concatenate([one.left for one in found]))  # J
+        if len(candidates) == 0:
+            return GradientEstimate(d, candidates, np.zeros(0), flat=all(one.flat for one in found))
+        return (yield from differences(at, candidates, eps))

@@ -1,0 +1,37 @@
+"""One call of f a query, in order. The reference that every other evaluator is compared with."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from gracezo.core.asks import Ask
+from gracezo.core.run import Answer
+from gracezo.evaluators.objective import Objective
+
+
+@dataclass(frozen=True)
+class Serial:
+    """Evaluate point by point.
+
+    With `copy`, the function gets an array of its own at every call; without,
+    one read-only buffer that is valid during the call.
+    """
+
+    objective: Objective
+    copy: bool = True
+
+    def __call__(self, ask: Ask) -> Iterator[list[Answer]]:
+        """Yield the answers in the order of the rows, one call of f at a time."""
+        if self.copy:
+            for row in range(len(ask)):
+                yield [(row, self.objective.one(ask.point(row)))]
+        else:
+            buffer = np.empty_like(ask.base)
+            shown = buffer.view()
+            shown.flags.writeable = False
+            for row in range(len(ask)):
+                ask.write(row, buffer)
+                yield [(row, self.objective.one(shown))]

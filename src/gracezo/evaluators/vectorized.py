@@ -1,0 +1,38 @@
+"""Many points a call, for functions that take a matrix."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from gracezo.core.asks import Ask
+from gracezo.core.run import Answer
+from gracezo.evaluators.objective import Objective
+
+CHUNK_BYTES = 2**26  # bounds the memory of one call, whatever the size of an ask
+
+
+@dataclass(frozen=True)
+class Vectorized:
+    """Evaluate the rows of an ask in chunks, one call of f a chunk; `copy` as in `Serial`."""
+
+    objective: Objective
+    copy: bool = True
+    chunk_bytes: int = CHUNK_BYTES
+
+    def __call__(self, ask: Ask) -> Iterator[list[Answer]]:
+        """Yield the answers in the order of the rows, one call of f at a time."""
+        size = len(ask.base)
+        most = min(len(ask), max(1, self.chunk_bytes // (8 * size)))
+        buffer = np.empty((most, size))
+        for start in range(0, len(ask), most):
+            rows = range(start, min(start + most, len(ask)))
+            points = np.empty((len(rows), size)) if self.copy else buffer[: len(rows)]
+            for place, row in enumerate(rows):
+                ask.write(row, points[place])
+            if not self.copy:
+                points = points.view()
+                points.flags.writeable = False
+            yield list(zip(rows, self.objective.many(points), strict=True))

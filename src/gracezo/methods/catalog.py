@@ -1,0 +1,112 @@
+"""The named methods. A method of ours is one line here; others come by `register` or an entry point.
+
+An installed package offers methods in the entry-point group "gracezo.methods";
+each entry is a factory like those below (see `gracezo.core.method.Factory`).
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from difflib import get_close_matches
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+from gracezo.core.method import Factory, Method, Problem
+from gracezo.methods.fdsa import fdsa
+from gracezo.methods.grace import grace
+
+_FACTORIES: dict[str, Factory] = {
+    "grace": grace,
+    "fdsa": fdsa,
+}
+_GROUP = "gracezo.methods"
+
+
+def methods() -> dict[str, str]:
+    """Return the known methods, each with one sentence.
+
+    Examples
+    --------
+    >>> import gracezo
+    >>> print(gracezo.methods()["fdsa"])
+    FDSA: a finite difference along every coordinate, d queries a gradient.
+    """
+    return {name: _sentence(factory(name)) for name in _names()}
+
+
+def register(name: str, factory: Factory) -> None:
+    """Make a method known under a name, for this process.
+
+    Parameters
+    ----------
+    name
+        How the method is called in `method=`.
+    factory
+        Called as ``factory(problem, **options)`` for each run; returns an
+        object with ``run(start, key)``. The first line of its docstring is
+        shown by `methods`; its keyword-only parameters are its options.
+
+    Examples
+    --------
+    >>> import gracezo
+    >>> def careful(problem):
+    ...     "Finite differences with a small step."
+    ...     from gracezo.methods.fdsa import fdsa
+    ...     return fdsa(problem, step_size=0.01)
+    >>> gracezo.register("careful", careful)
+    >>> gracezo.methods()["careful"]
+    'Finite differences with a small step.'
+    """
+    if not isinstance(name, str) or not name:
+        raise TypeError(f"name must be a non-empty string; given: {name!r}")
+    if not callable(factory):
+        raise TypeError(f"factory must be callable as factory(problem, **options); given: {factory!r}")
+    if name in _names():
+        raise ValueError(f"a method named {name!r} exists already")
+    _FACTORIES[name] = factory
+
+
+def factory(name: str) -> Factory:
+    """Return the factory of a method, or say which names are near."""
+    if name in _FACTORIES:
+        return _FACTORIES[name]
+    for entry in _plugins():
+        if entry.name == name:
+            _FACTORIES[name] = entry.load()
+            return _FACTORIES[name]
+    known = _names()
+    near = get_close_matches(str(name).lower(), known, n=3, cutoff=0.5)
+    hint = f"did you mean {' or '.join(map(repr, near))}? " if near else ""
+    raise ValueError(f"unknown method {name!r}; {hint}known: {', '.join(known)}")
+
+
+def make(name: str, problem: Problem, options: Mapping[str, Any]) -> Method:
+    """Make a method for one run, its options checked."""
+    build = factory(name)
+    allowed = option_defaults(build)
+    for key in options:
+        if key not in allowed:
+            near = get_close_matches(str(key), allowed, n=3, cutoff=0.5)
+            hint = f"did you mean {' or '.join(map(repr, near))}? " if near else ""
+            known = f"it has: {', '.join(allowed)}" if allowed else "it has none"
+            raise ValueError(f"method {name!r} has no option {key!r}; {hint}{known}")
+    return build(problem, **options)
+
+
+def option_defaults(build: Factory) -> dict[str, Any]:
+    """Return the options of a method with their defaults."""
+    parameters = inspect.signature(build).parameters.values()
+    return {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
+
+
+def _sentence(build: Factory) -> str:
+    return (inspect.getdoc(build) or "(no description)").splitlines()[0]
+
+
+def _plugins() -> tuple[EntryPoint, ...]:
+    return tuple(entry_points(group=_GROUP))
+
+
+def _names() -> list[str]:
+    return [*_FACTORIES, *(entry.name for entry in _plugins() if entry.name not in _FACTORIES)]

@@ -1,0 +1,42 @@
+"""Descent along estimated gradients: any estimator with any update.
+
+Qiu & Tong (ICML 2024), Algorithm 2: x_{t+1} = x_t − η·g_t, one query for
+f(x_{t+1}); the answer is the best iterate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gracezo.core.asks import Ask, Moved, Point, Role, Steps
+from gracezo.core.keys import Key
+from gracezo.core.method import Estimator
+from gracezo.core.result import Finish, Status
+from gracezo.core.steps import reserving
+from gracezo.updates import Update
+
+
+@dataclass(frozen=True)
+class Descent:
+    """Estimate, update, look where that led; for ever."""
+
+    estimator: Estimator
+    update: Update
+
+    def run(self, start: Point, key: Key) -> Steps[Finish]:
+        """Minimise from `start`."""
+        at = start
+        step = 0
+        while True:
+            step += 1
+            gradient = yield from reserving(self.estimator.estimate(at, step, key.child(step)), queries=1)
+            if gradient.flat:
+                return Finish(Status.NOTHING_TO_FIND, f"every probe of step {step:,} left f unchanged")
+            x = self.update(at.x, gradient)
+            if not np.array_equal(x, at.x):  # the value at the same point is known
+                x.flags.writeable = False
+                (value,) = yield Ask.at(x, Role.STEP)
+                at = Point(x, float(value))
+            yield Moved(at)

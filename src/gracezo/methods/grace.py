@@ -1,0 +1,79 @@
+"""The recipe: descent (Algorithm 2) along GraCe's estimate (Algorithm 1) of Qiu & Tong, ICML 2024."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from gracezo.core.method import Problem
+from gracezo.estimators.fdsa import FDSA
+from gracezo.estimators.grace import VARIANTS, GraCe
+from gracezo.methods.descent import Descent
+from gracezo.methods.options import difference, one_of, positive, required_sparsity, whole
+from gracezo.theory import group_size as theory_group_size
+from gracezo.theory import practical_schedule
+from gracezo.updates import plain
+
+
+def grace(
+    problem: Problem,
+    *,
+    step_size: float = 0.5,
+    eps: float | Callable[[int], float] = 1e-6,
+    repeats: int = 1,
+    gamma: float = 0.7,
+    group_size: int | None = None,
+    first_division: int = 20,
+    schedule: Sequence[int] | None = None,
+    variant: str = "printed",
+) -> Descent:
+    """GraCe: locates the few large coordinates of the gradient in the ratio of two queries.
+
+    Parameters
+    ----------
+    problem
+        What is known of the problem; `sparsity` is required.
+    step_size
+        η.
+    eps
+        The finite difference ε, or a function of the step t = 1, 2, ….
+    repeats
+        m, how often a step repeats the search with fresh groups.
+    gamma
+        γ: groups have n = ⌊γ·d/s⌋ coordinates.
+    group_size
+        n itself, instead of `gamma`.
+    first_division
+        D_1 of the practical schedule D_{r+1} = ⌊D_r^{3/2}⌋.
+    schedule
+        D_1, D_2, … themselves, instead of `first_division`; the last is kept when they end.
+    variant
+        "printed" (Algorithm 1) or "published" (what produced the paper's figures).
+    """
+    s = required_sparsity(problem, "grace")
+    differences = difference(eps)
+    update = plain(positive("step_size", step_size))
+    if group_size is None:
+        n = theory_group_size(problem.d, s, positive("gamma", gamma))
+    else:
+        n = min(whole("group_size", group_size), problem.d)
+    divisions = _divisions(schedule, whole("first_division", first_division, least=2), problem.d)
+    repetitions = whole("repeats", repeats)
+    rules = one_of("variant", variant, VARIANTS)
+    if n < 1:  # so many coordinates matter that each is its own group
+        return Descent(FDSA(differences), update)
+    return Descent(GraCe(differences, n, repetitions, divisions, rules), update)
+
+
+def _divisions(schedule: Iterable[int] | None, first: int, d: int) -> tuple[int, ...]:
+    """Return D_1, D_2, … as far as a group of d coordinates can need them."""
+    if schedule is not None:
+        given = tuple(whole("schedule", division, least=2) for division in schedule)
+        if not given:
+            raise ValueError("option schedule must name at least one division; given: none")
+        return given
+    divisions = []
+    for division in practical_schedule(first):
+        divisions.append(division)
+        if division >= d or division == 2:  # ⌊2^{3/2}⌋ = 2: the schedule stays there
+            break
+    return tuple(divisions)
