@@ -6,7 +6,7 @@ from math import isqrt
 
 
 def group_size(d: int, s: int, gamma: float = 0.7) -> int:
-    """n."""
+    """N."""
     return min(d, int(Fraction(str(gamma)) * d / s))
 
 

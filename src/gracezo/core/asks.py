@@ -90,10 +90,15 @@ class SparseRows:
         """Return the rows of all parts, in order."""
         if len(parts) == 1:
             return parts[0]
-        ends = np.cumsum([part.indptr[-1] for part in parts])
-        pointers = [part.indptr[1:] + shift for part, shift in zip(parts, [0, *ends[:-1]], strict=True)]
+        pointers = np.concatenate([part.indptr for part in parts])
+        if len(pointers) == 2 * len(parts):  # one row each, the usual case
+            lengths = pointers[1::2]
+        else:
+            lengths = np.concatenate([np.diff(part.indptr) for part in parts])
+        indptr = np.zeros(len(lengths) + 1, np.int64)
+        np.cumsum(lengths, out=indptr[1:])
         return cls(
-            np.concatenate([[0], *pointers]),
+            indptr,
             np.concatenate([part.indices for part in parts]),
             np.concatenate([part.values for part in parts]),
         )

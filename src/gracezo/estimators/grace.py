@@ -12,10 +12,15 @@ give the label of the block with the one large coordinate as the ratio of
 their differences (Eq. 4). The block becomes the group, and so on until at most
 two coordinates are left; these are then measured one by one.
 
-Two variants. *Printed* is Algorithm 1 to the letter. *Published* is what
-produced the paper's figures: the group keeps its order (it is random
-already), the first block is one short (and labels begin at 2 when blocks
-have one element), and a ratio outside the labels is clamped into 0…last.
+Two variants. *Printed* is Algorithm 1. *Published* is what produced the
+paper's figures: the first block is one short (and labels begin at 2 when
+blocks have one element), and a ratio outside the labels is clamped into
+0…last.
+
+Algorithm 1 draws a fresh permutation of the group in every round (line 9). We
+keep the order that the group has: it was cut out of a uniform permutation,
+and the queries so far depend only on which block a coordinate was in, not on
+its place in the block, so the order is still uniform given all that is known.
 """
 
 from __future__ import annotations
@@ -48,16 +53,15 @@ def published_labels(size: int, divisions: int) -> IntArray:
 
 @dataclass(frozen=True)
 class Variant:
-    """The three choices in which the printed and the published algorithm differ."""
+    """The two choices in which the printed and the published algorithm differ."""
 
     labels: Callable[[int, int], IntArray]
-    shuffle: bool  # a fresh permutation of the group in every round
     clamp: bool  # a ratio outside the labels counts as the nearest of 0…last
 
 
 VARIANTS = {
-    "printed": Variant(printed_labels, shuffle=True, clamp=False),
-    "published": Variant(published_labels, shuffle=False, clamp=True),
+    "printed": Variant(printed_labels, clamp=False),
+    "published": Variant(published_labels, clamp=True),
 }
 
 
@@ -70,7 +74,12 @@ class _Found:
 
 
 def search(
-    at: Point, group: IntArray, eps: float, schedule: Iterable[int], variant: Variant, key: Key
+    at: Point,
+    group: IntArray,
+    eps: float,
+    schedule: Iterable[int],
+    variant: Variant,
+    random: np.random.Generator,
 ) -> Steps[_Found]:
     """Shrink one group to at most two coordinates (Algorithm 1, lines 6 to 20): two queries a round.
 
@@ -78,12 +87,9 @@ def search(
     """
     if len(group) <= 2:
         return _Found(group, flat=False)
-    random = key.generator()
     for divisions in schedule:
-        if variant.shuffle:
-            group = random.permutation(group)
         labels = variant.labels(len(group), divisions)
-        u = eps * _signs(random, len(group))
+        u = _signs(random, len(group), eps)
         # Neither query is of use without what follows: v, and the measurement of what is left.
         (value_u,) = yield Ask(at.x, SparseRows.single(group, u), Role.PROBE, reserve=2)
         if value_u == at.value:
@@ -98,9 +104,11 @@ def search(
     return _Found(group, flat=False)
 
 
-def _signs(random: np.random.Generator, count: int) -> FloatArray:
-    bits = np.unpackbits(np.frombuffer(random.bytes(-(-count // 8)), np.uint8), count=count)
-    return bits.astype(np.float64) * 2.0 - 1.0
+def _signs(random: np.random.Generator, count: int, eps: float) -> FloatArray:
+    """Return ±ε at random, from one raw random bit each: the cheapest way there is."""
+    words = np.asarray(random.bit_generator.random_raw(-(-count // 64)))
+    bits = np.unpackbits(words.view(np.uint8), count=count)
+    return np.array([-eps, eps]).take(bits)
 
 
 @dataclass(frozen=True)
@@ -134,11 +142,12 @@ class GraCe:
         eps = self.eps(step)
         searches = []
         for repetition in range(self.repeats):
-            order = key.child(repetition).generator().permutation(d)
-            for number, start in enumerate(range(0, d, n)):
+            random = key.child(repetition).generator()  # shared by its groups, which advance in a fixed order
+            order = random.permutation(d)
+            for start in range(0, d, n):
                 schedule = chain(self.schedule, repeat(self.schedule[-1]))
                 group = order[start : start + n]
-                searches.append(search(at, group, eps, schedule, self.variant, key.child(repetition, number)))
+                searches.append(search(at, group, eps, schedule, self.variant, random))
         found = yield from gather(*searches)
         candidates = np.unique(np.concatenate([one.left for one in found]))  # J
         if len(candidates) == 0:

@@ -58,6 +58,8 @@ class Objective:
 
 def as_value(raw: object) -> float | EvaluationFailure:
     """Return a finite float, or the failure that says what was returned instead."""
+    if isinstance(raw, float) and math.isfinite(raw):  # the usual case, np.float64 among it
+        return float(raw)
     if np.ndim(raw) != 0 or isinstance(raw, (str, bytes)):  # type: ignore[arg-type]  # any object has an ndim
         return _failure(f"the function must return one finite number; it returned {_short(raw)}")
     try:
