@@ -117,7 +117,7 @@ def counting_bound(d: int, s: int, bits: int = 53) -> int:
 def _log_binomial(d: int, s: int) -> float:
     """Return ln C(d, s) by Stirling's series, for s and d − s above some hundreds.
 
-    ln Γ itself would lose ten digits to cancellation at d = 10⁸; here every
+    ln Γ itself would lose some five digits to cancellation at d = 10⁸; here every
     large term has the size of the answer.
     """
     rest = d - s
