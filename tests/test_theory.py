@@ -12,10 +12,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from scipy.special import gammaln
 
+import gracezo
 from gracezo import theory
 
 PAPER = theory.SearchParameters()
@@ -63,6 +64,35 @@ def test_worst_case_is_the_papers_table(s: int, row: list[int]) -> None:
 @pytest.mark.parametrize(("d", "s", "queries"), [(10, 10, 11), (10, 4, 11), (10, 3, 11), (11, 3, 13)])
 def test_worst_case_without_rounds_is_fdsa_on_full_groups(d: int, s: int, queries: int) -> None:
     assert theory.worst_case_queries(d, s) == queries
+
+
+@given(n=st.integers(1, 300), s=st.integers(1, 6), first=st.integers(2, 30), seed=st.integers(0, 10**6))
+@settings(max_examples=50)
+def test_no_run_exceeds_the_worst_case_on_full_groups(n: int, s: int, first: int, seed: int) -> None:
+    gradient = np.random.default_rng(seed).normal(size=n * s)  # not sparse: searches end anywhere
+    calls = Counter[str]()
+
+    def linear(x: np.ndarray) -> float:
+        calls["f"] += 1
+        return float(gradient @ x)
+
+    options = {"gamma": 1.0, "first_division": first}
+    gracezo.estimate_gradient(linear, np.zeros(n * s), method="grace", sparsity=s, seed=seed, options=options)
+    assert calls["f"] <= theory.worst_case_queries(n * s, s, 1.0, first)
+
+
+def test_the_worst_case_is_reached() -> None:
+    gradient = np.zeros(700)
+    gradient[3] = 1.0
+    found = gracezo.estimate_gradient(
+        lambda x: gradient @ x,
+        np.zeros(700),
+        method="grace",
+        sparsity=1,
+        seed=1,
+        options={"first_division": 10, "gamma": 1.0},
+    )
+    assert found.queries == theory.worst_case_queries(700, 1, 1.0, 10)
 
 
 @given(d=st.integers(1, 3000), bits=st.integers(1, 60), data=st.data())
