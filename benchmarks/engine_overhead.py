@@ -2,9 +2,10 @@
 
 Run: python benchmarks/engine_overhead.py
 
-GraCe runs on Distance (d = 10,000, s = 10; 100 steps), in both variants. The same points are then evaluated again by a bare loop. Both are timed in
-turn, several times; the least of each counts, since other work on the machine
-can only add.
+GraCe runs on Distance (d = 10,000, s = 10; 100 steps), in both variants. The
+same points are then evaluated again by a bare loop. Both are timed in turn,
+several times; the least of each counts, since other work on the machine can
+only add.
 """
 
 from __future__ import annotations

@@ -90,9 +90,8 @@ class SparseRows:
         """Return the rows of all parts, in order."""
         if len(parts) == 1:
             return parts[0]
-        pointers = np.concatenate([part.indptr for part in parts])
-        if len(pointers) == 2 * len(parts):  # one row each, the usual case
-            lengths = pointers[1::2]
+        if all(len(part) == 1 for part in parts):  # the usual case
+            lengths = np.concatenate([part.indptr for part in parts])[1::2]
         else:
             lengths = np.concatenate([np.diff(part.indptr) for part in parts])
         indptr = np.zeros(len(lengths) + 1, np.int64)

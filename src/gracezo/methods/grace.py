@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sized
 
 from gracezo.core.method import Problem
 from gracezo.estimators.fdsa import FDSA
@@ -23,7 +23,7 @@ def grace(
     gamma: float = 0.7,
     group_size: int | None = None,
     first_division: int = 20,
-    schedule: Sequence[int] | None = None,
+    schedule: Iterable[int] | None = None,
     variant: str = "printed",
 ) -> Descent:
     """GraCe: locates the few large coordinates of the gradient in the ratio of two queries.
@@ -56,7 +56,8 @@ def grace(
         n = theory_group_size(problem.d, s, positive("gamma", gamma))
     else:
         n = min(whole("group_size", group_size), problem.d)
-    divisions = _divisions(schedule, whole("first_division", first_division, least=2), problem.d)
+    first = whole("first_division", first_division, least=2)
+    divisions = _divisions(practical_schedule(first) if schedule is None else schedule, problem.d)
     repetitions = whole("repeats", repeats)
     rules = one_of("variant", variant, VARIANTS)
     if n < 1:  # so many coordinates matter that each is its own group
@@ -64,16 +65,16 @@ def grace(
     return Descent(GraCe(differences, n, repetitions, divisions, rules), update)
 
 
-def _divisions(schedule: Iterable[int] | None, first: int, d: int) -> tuple[int, ...]:
-    """Return D_1, D_2, … as far as a group of d coordinates can need them."""
-    if schedule is not None:
-        given = tuple(whole("schedule", division, least=2) for division in schedule)
-        if not given:
-            raise ValueError("option schedule must name at least one division; given: none")
-        return given
-    divisions = []
-    for division in practical_schedule(first):
-        divisions.append(division)
-        if division >= d or division == 2:  # ⌊2^{3/2}⌋ = 2: the schedule stays there
+def _divisions(schedule: Iterable[int], d: int) -> tuple[int, ...]:
+    """Return D_1, D_2, …; of an endless schedule, what a group of d coordinates can need."""
+    endless = not isinstance(schedule, Sized)
+    divisions: list[int] = []
+    left = d  # the most that a group can still have
+    for division in schedule:
+        divisions.append(whole("schedule", division, least=2))
+        left = -(-left // divisions[-1])
+        if endless and left <= 2:
             break
+    if not divisions:
+        raise ValueError("option schedule must name at least one division; given: none")
     return tuple(divisions)

@@ -1,0 +1,228 @@
+"""The conformance suite: what every method must keep, ours or yours.
+
+After `gracezo.register("mine", factory)`, run ``check_method("mine")``: it
+raises an AssertionError that says what is not kept. The suite evaluates a
+small function only and takes about a second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import scipy.optimize
+
+import gracezo
+from gracezo.core.errors import EvaluationError
+from gracezo.core.result import Result
+from gracezo.core.types import FloatArray
+
+
+class Valley:
+    """A small function with a sparse gradient that stays finite wherever a method may run to.
+
+    f(x) = Σ w_i·log(1 + (x_i − goal_i)²); `points` remembers what was asked.
+    """
+
+    def __init__(self, d: int = 60, s: int = 3, seed: int = 0) -> None:
+        random = np.random.default_rng(seed)
+        self.weights = 0.5 + random.random(d)
+        self.goal = np.zeros(d)
+        self.goal[random.choice(d, s, replace=False)] = 1.0 + random.random(s)
+        self.x0 = np.zeros(d)
+        self.s = s
+        self.points: list[bytes] = []
+
+    def value(self, x: FloatArray) -> float:
+        """Return f without remembering."""
+        return float((self.weights * np.log1p((x.ravel() - self.goal) ** 2)).sum())
+
+    def __call__(self, x: FloatArray) -> float:
+        """Return f and remember the point."""
+        self.points.append(x.tobytes())
+        return self.value(x)
+
+    def many(self, points: FloatArray) -> FloatArray:
+        """Return f at each row, exactly as one by one."""
+        return np.array([self(x) for x in points])
+
+
+@dataclass(frozen=True)
+class Case:
+    """A method with the settings to check it under."""
+
+    method: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    sparsity: int | None = 3
+    max_queries: int = 150
+    seed: int = 1
+
+    def arguments(self, **others: Any) -> dict[str, Any]:
+        """Return the keywords for `minimize`."""
+        return {
+            "method": self.method,
+            "sparsity": self.sparsity,
+            "options": self.options,
+            "max_queries": self.max_queries,
+            "seed": self.seed,
+        } | others
+
+
+def by_serial(case: Case, valley: Valley, **others: Any) -> Result:
+    """Run on the reference evaluator."""
+    return gracezo.minimize(valley, valley.x0, **case.arguments(**others))
+
+
+def by_shared_buffer(case: Case, valley: Valley) -> Result:
+    """Run without a copy for each call."""
+    return gracezo.minimize(valley, valley.x0, **case.arguments(copy=False))
+
+
+def by_rows(case: Case, valley: Valley) -> Result:
+    """Run with a function that takes many points at once."""
+    return gracezo.minimize(valley.many, valley.x0, **case.arguments(vectorized=True))
+
+
+def by_hand(case: Case, valley: Valley) -> Result:
+    """Run by ask and tell, three points at a time."""
+    optimizer = gracezo.Optimizer(valley.x0, **case.arguments())
+    while len(points := optimizer.ask(limit=3)):
+        optimizer.tell([valley(x) for x in points])
+    return optimizer.result
+
+
+def by_scipy(case: Case, valley: Valley) -> Result:
+    """Run inside `scipy.optimize.minimize`."""
+    keywords = case.arguments()
+    method = gracezo.scipy_method(keywords.pop("method"), **keywords)
+    result: Result = scipy.optimize.minimize(valley, valley.x0, method=method)
+    return result
+
+
+# Who answers must not matter: every way below gives the result of `by_serial`, bit for bit.
+WAYS: dict[str, Callable[[Case, Valley], Result]] = {
+    "shared buffer": by_shared_buffer,
+    "rows": by_rows,
+    "by hand": by_hand,
+    "scipy": by_scipy,
+}
+
+
+def assert_same(result: Result, expected: Result, what: str) -> None:
+    """Assert that two runs are the same, bit for bit."""
+    assert np.array_equal(result.x, expected.x), f"{what}: x differs"
+    assert np.array_equal(result.trace.queries, expected.trace.queries), f"{what}: trace.queries differ"
+    assert np.array_equal(result.trace.values, expected.trace.values), f"{what}: trace.values differ"
+    assert np.array_equal(result.support, expected.support), f"{what}: support differs"
+    for name in ("fun", "nfev", "nit", "rounds", "status", "message", "seed"):
+        assert result[name] == expected[name], f"{what}: {name} is {result[name]}, not {expected[name]}"
+
+
+def check_ways(case: Case) -> None:
+    """Who answers does not matter."""
+    expected = by_serial(case, Valley())
+    for name, run in WAYS.items():
+        assert_same(run(case, Valley()), expected, f"{case.method} ({name})")
+
+
+def check_count(case: Case) -> None:
+    """`nfev` is the number of calls, the budget is never exceeded, and no point is asked twice."""
+    for budget in (1, 2, 3, 7, 20, 64, case.max_queries):
+        valley = Valley()
+        result = by_serial(case, valley, max_queries=budget)
+        asked = len(valley.points)
+        assert result.nfev == asked, f"{case.method}: nfev is {result.nfev} after {asked} calls"
+        assert asked <= budget, f"{case.method}: {asked} calls with a budget of {budget}"
+        assert len(set(valley.points)) == asked, f"{case.method}: a point was asked twice"
+
+
+def check_answer(case: Case) -> None:
+    """The answer is the best iterate, with its own value, and the trace begins with x0."""
+    valley = Valley()
+    result = by_serial(case, valley)
+    assert result.fun == valley.value(result.x), f"{case.method}: fun is not f(x)"
+    assert result.fun <= result.trace.values.min(), f"{case.method}: an iterate is better than the answer"
+    assert result.trace.values[0] == valley.value(valley.x0), f"{case.method}: the trace begins elsewhere"
+    assert result.trace.queries[0] == 1, f"{case.method}: the trace begins late"
+    assert len(result.trace.values) == result.nit + 1, f"{case.method}: nit and trace disagree"
+    assert result.x.tobytes() in valley.points, f"{case.method}: the answer was never evaluated"
+
+
+def check_repeats(case: Case) -> None:
+    """The same seed gives the same run; f(x0) given is f(x0) not asked."""
+    expected = by_serial(case, Valley())
+    assert_same(by_serial(case, Valley()), expected, f"{case.method} (again)")
+    valley = Valley()
+    budget = case.max_queries - 1
+    given = by_serial(case, valley, f0=valley.value(valley.x0), max_queries=budget)
+    assert np.array_equal(given.x, expected.x), f"{case.method}: f0 changes the run"
+    assert given.nfev == expected.nfev - 1, f"{case.method}: f0 saves {expected.nfev - given.nfev} queries"
+
+
+def check_vandal(case: Case) -> None:
+    """A function that writes into its argument cannot corrupt the run."""
+    expected = by_serial(case, Valley())
+    valley = Valley()
+
+    def vandal(x: FloatArray) -> float:
+        value = valley(x)
+        x[:] = np.nan
+        return value
+
+    assert_same(gracezo.minimize(vandal, valley.x0, **case.arguments()), expected, f"{case.method} (vandal)")
+
+
+def check_failure(case: Case) -> None:
+    """A failed evaluation stops the run with its number, and loses nothing."""
+    whole = by_serial(case, Valley()).nfev
+    for query in {1, 2, whole // 2, whole}:
+        valley = Valley()
+
+        def breaks(x: FloatArray, valley: Valley = valley, query: int = query) -> float:
+            value = valley(x)
+            return value if len(valley.points) < query else np.nan
+
+        try:
+            gracezo.minimize(breaks, valley.x0, **case.arguments())
+        except EvaluationError as error:
+            assert error.query == query, f"{case.method}: query {error.query} blamed instead of {query}"
+            assert error.result.nfev == query, f"{case.method}: a failure changes the count"
+            assert error.result.status == 3, f"{case.method}: status {error.result.status} after a failure"
+            if query > 1:
+                assert error.result.fun <= valley.value(valley.x0), f"{case.method}: the best is lost"
+        else:
+            raise AssertionError(f"{case.method}: NaN at query {query} went unnoticed")
+
+
+CHECKS: dict[str, Callable[[Case], None]] = {
+    "ways": check_ways,
+    "count": check_count,
+    "answer": check_answer,
+    "repeats": check_repeats,
+    "vandal": check_vandal,
+    "failure": check_failure,
+}
+
+
+def check_method(method: str, options: Mapping[str, Any] | None = None, sparsity: int | None = 3) -> None:
+    """Check that a method keeps everything that a method must keep.
+
+    Parameters
+    ----------
+    method
+        A registered name.
+    options
+        Options to check it under.
+    sparsity
+        What to tell it of the sparsity.
+
+    Examples
+    --------
+    >>> import gracezo.testing
+    >>> gracezo.testing.check_method("fdsa")
+    """
+    case = Case(method, options or {}, sparsity)
+    for check in CHECKS.values():
+        check(case)

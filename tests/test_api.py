@@ -1,0 +1,301 @@
+"""The public entry points: what a user meets."""
+
+from __future__ import annotations
+
+import inspect
+import io
+import signal
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.optimize
+from rich.console import Console
+
+import gracezo
+from gracezo.core.run import Limits, Run
+from gracezo.progress import line, live_line
+from gracezo.testing import Case, Valley, by_serial
+
+
+def never(x: np.ndarray) -> float:
+    raise AssertionError("a query was spent")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "error", "says"),
+    [
+        ({"method": "grce"}, ValueError, "unknown method 'grce'; did you mean 'grace'"),
+        ({"x0": [0.0, np.nan]}, ValueError, "x0 must be finite; 1 of its 2 coordinates"),
+        ({"x0": []}, ValueError, "x0 must have at least one coordinate"),
+        ({"x0": ["a"]}, TypeError, "x0 must be an array of real numbers"),
+        ({"x0": [1j]}, TypeError, "x0 must be an array of real numbers"),
+        ({"sparsity": 0}, ValueError, "sparsity must be a whole number of at least 1; given: 0"),
+        ({"sparsity": 3}, ValueError, "sparsity must be at most the number of coordinates, 2; given: 3"),
+        ({"sparsity": 1.5}, ValueError, "sparsity must be a whole number"),
+        ({"sparsity": None}, ValueError, "method 'grace' needs sparsity=s"),
+        ({"max_queries": 0}, ValueError, "max_queries must be a whole number of at least 1; given: 0"),
+        ({"max_queries": True}, ValueError, "max_queries must be a whole number"),
+        ({"max_steps": -1}, ValueError, "max_steps must be"),
+        ({"max_seconds": 0}, ValueError, "max_seconds must be positive; given: 0"),
+        ({"target": np.nan}, ValueError, "target must be a finite number"),
+        ({"f0": np.inf}, ValueError, "f0 must be a finite number"),
+        ({"seed": -1}, ValueError, "seed must be a whole number of at least 0"),
+        ({"seed": "x"}, ValueError, "seed must be a whole number"),
+        ({"callback": 3}, TypeError, "callback must be callable"),
+        ({"fun": None}, TypeError, "fun must be callable"),
+        ({"options": [1]}, TypeError, "options must be a dictionary"),
+        ({"options": {"stepsize": 1}}, ValueError, "no option 'stepsize'; did you mean 'step_size'"),
+        ({"options": {"step_size": -1}}, ValueError, "option step_size must be a positive number; given: -1"),
+        ({"options": {"eps": 0}}, ValueError, "option eps must be a positive number; given: 0"),
+        ({"options": {"repeats": 0}}, ValueError, "option repeats must be a whole number of at least 1"),
+        ({"options": {"gamma": "x"}}, ValueError, "option gamma must be a positive number"),
+        ({"options": {"group_size": 0}}, ValueError, "option group_size must be"),
+        (
+            {"options": {"first_division": 1}},
+            ValueError,
+            "first_division must be a whole number of at least 2",
+        ),
+        ({"options": {"schedule": []}}, ValueError, "option schedule must name at least one division"),
+        ({"options": {"schedule": [3, 1]}}, ValueError, "option schedule must be"),
+        ({"options": {"variant": "new"}}, ValueError, "variant must be one of 'printed', 'published'"),
+    ],
+)
+def test_bad_input_costs_nothing(arguments: dict[str, Any], error: type[Exception], says: str) -> None:
+    keywords: dict[str, Any] = {"fun": never, "x0": [0.0, 0.0], "method": "grace", "sparsity": 1} | arguments
+    with pytest.raises(error) as caught:
+        gracezo.minimize(**keywords)
+    assert says in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("value", "says"),
+    [
+        (np.nan, "it returned nan"),
+        (np.inf, "it returned inf"),
+        (None, "it returned None (NoneType)"),
+        ("3", "it returned '3' (str)"),
+        (np.zeros(2), "it returned an array of shape (2,)"),
+        ([1.0], "it returned [1.0] (list)"),
+        (1j, "it returned 1j (complex)"),
+    ],
+)
+def test_what_is_no_number_stops_with_the_query(value: object, says: str) -> None:
+    calls = []
+
+    def f(x: np.ndarray) -> object:
+        calls.append(x)
+        return value if len(calls) == 4 else float(x @ x)
+
+    with pytest.raises(gracezo.EvaluationError) as caught:
+        gracezo.minimize(f, [1.0, 2.0], method="fdsa", options={"step_size": 0.1})
+    assert says in str(caught.value)
+    assert caught.value.query == caught.value.result.nfev == len(calls) == 4
+    assert caught.value.result.fun == 5.0
+
+
+def test_an_exception_is_chained() -> None:
+    def f(x: np.ndarray) -> float:
+        return 1.0 / float(x[0])
+
+    with pytest.raises(gracezo.EvaluationError, match=r"query 1 failed: .* ZeroDivisionError") as caught:
+        gracezo.minimize(f, [0.0], method="fdsa")
+    assert isinstance(caught.value.__cause__, ZeroDivisionError)
+
+
+@pytest.mark.parametrize("value", [1, np.float32(1), np.array(1.0), np.int64(1), True])
+def test_what_is_a_number_is_taken(value: object) -> None:
+    assert gracezo.minimize(lambda x: value, [0.0], method="fdsa").fun == 1.0
+
+
+def test_vectorized_failures_say_what_is_wrong() -> None:
+    with pytest.raises(gracezo.EvaluationError, match=r"2 values for 2 points.*shape \(2, 1\)") as caught:
+        gracezo.minimize(lambda x: x[:, :1], [0.0, 0.0], method="fdsa", f0=0.0, vectorized=True)
+    assert caught.value.query == 1
+
+
+def test_shape_is_kept() -> None:
+    x0 = np.ones((2, 3))
+    seen = set()
+
+    def f(x: np.ndarray, power: float) -> float:
+        seen.add(x.shape)
+        return float((x**power).sum())
+
+    result = gracezo.minimize(f, x0, args=(2.0,), method="fdsa", max_steps=2, options={"step_size": 0.1})
+    assert seen == {(2, 3)}
+    assert result.x.shape == (2, 3)
+    assert sorted(result.support.tolist()) == list(range(6))
+    gradient = gracezo.estimate_gradient(f, x0, args=(2.0,), method="fdsa")
+    assert gradient.toarray() == pytest.approx(np.full((2, 3), 2.0), abs=1e-5)
+    rows = gracezo.minimize(
+        lambda x: (x**2).sum(axis=(1, 2)),
+        x0,
+        method="fdsa",
+        max_steps=2,
+        vectorized=True,
+        options={"step_size": 0.1},
+    )
+    assert rows.nfev == result.nfev == 15
+
+
+def test_without_a_rule_the_budget_is_the_default() -> None:
+    count = [0]
+
+    def f(x: np.ndarray) -> float:
+        count[0] += 1
+        return float(x @ x)
+
+    result = gracezo.minimize(f, [1.0, 2.0], method="fdsa", options={"step_size": 1e-9})
+    assert result.nfev == count[0] == 10_000
+    assert result.message == "all 10,000 queries are spent (the default budget: no stopping rule was given)"
+
+
+def test_seed_is_told_when_drawn() -> None:
+    first = by_serial(Case("grace"), Valley(), seed=None)
+    again = by_serial(Case("grace"), Valley(), seed=first.seed)
+    assert np.array_equal(first.x, again.x)
+
+
+def test_callback_sees_each_step_and_stops() -> None:
+    seen: list[tuple[int, int]] = []
+
+    def callback(intermediate: scipy.optimize.OptimizeResult) -> None:
+        intermediate.x[:] = np.nan
+        seen.append((intermediate.nit, intermediate.nfev))
+        if intermediate.nit == 3:
+            raise StopIteration
+
+    result = gracezo.minimize(
+        lambda x: float(x @ x), [1.0, 2.0], method="fdsa", callback=callback, options={"step_size": 0.1}
+    )
+    assert seen == [(1, 4), (2, 7), (3, 10)]
+    assert (result.status, result.nit, result.success) == (2, 3, False)
+    assert np.isfinite(result.x).all()
+
+
+def test_interrupt_returns_a_result() -> None:
+    count = [0]
+
+    def f(x: np.ndarray) -> float:
+        count[0] += 1
+        if count[0] == 6:
+            signal.raise_signal(signal.SIGINT)
+        return float(x @ x)
+
+    result = gracezo.minimize(f, [1.0, 2.0], method="fdsa", options={"step_size": 0.1})
+    assert (result.status, result.nfev, result.nit) == (2, 5, 1)
+
+
+def test_copy_false_is_read_only() -> None:
+    def f(x: np.ndarray) -> float:
+        assert not x.flags.writeable
+        return float((x**2).sum())
+
+    gracezo.minimize(f, [1.0, 2.0], method="fdsa", max_steps=1, copy=False)
+
+    def g(x: np.ndarray) -> np.ndarray:
+        assert not x.flags.writeable
+        return np.asarray((x**2).sum(axis=1))
+
+    gracezo.minimize(g, [1.0, 2.0], method="fdsa", max_steps=1, copy=False, vectorized=True)
+
+
+def test_ask_and_tell_keep_their_rules() -> None:
+    optimizer = gracezo.Optimizer([1.0, 2.0], method="fdsa", max_queries=4)
+    with pytest.raises(RuntimeError, match="tell"):
+        optimizer.tell([1.0])
+    with pytest.raises(ValueError, match="limit must be at least 1"):
+        optimizer.ask(limit=0)
+    first = optimizer.ask()
+    assert np.array_equal(optimizer.ask(), first)
+    with pytest.raises(ValueError, match="1 were asked, 2 given"):
+        optimizer.tell([1.0, 2.0])
+    optimizer.tell([5.0])
+    assert len(optimizer.ask()) == 2
+    with pytest.raises(gracezo.EvaluationError, match="query 3 failed"):
+        optimizer.tell([1.0, np.nan])
+    assert len(optimizer.ask()) == 0
+    assert optimizer.result.status == 3
+
+
+def test_estimate_gradient_within_a_budget() -> None:
+    g = gracezo.estimate_gradient(lambda x: float(x.sum()), np.zeros(9), method="fdsa", max_queries=5)
+    assert (g.queries, len(g.indices), g.found) == (1, 0, 0.0)
+    assert (
+        gracezo.estimate_gradient(lambda x: float(x.sum()), np.zeros(9), method="fdsa", f0=0.0).queries == 9
+    )
+
+
+class TestScipy:
+    def test_maps_its_options(self) -> None:
+        method = gracezo.scipy_method("fdsa", options={"step_size": 0.1}, max_queries=500)
+        run = scipy.optimize.minimize(Valley(), np.zeros(60), method=method, options={"maxiter": 2})
+        assert (run.nit, run.nfev) == (2, 123)
+        run = scipy.optimize.minimize(
+            Valley(), np.zeros(60), method=method, options={"maxfev": 100, "disp": False}
+        )
+        assert run.nfev == 62
+
+    @pytest.mark.parametrize(
+        ("keywords", "says"),
+        [
+            ({"jac": lambda x: x}, "takes no jac"),
+            ({"hess": lambda x: x}, "takes no hess"),
+            ({"bounds": [(0, 1)] * 2}, "takes no bounds"),
+            ({"constraints": [{"type": "eq", "fun": lambda x: x}]}, "takes no constraints"),
+            ({"options": {"gtol": 1}}, "'gtol' is neither"),
+        ],
+    )
+    def test_refuses_what_it_cannot_use(self, keywords: dict[str, Any], says: str) -> None:
+        with pytest.raises(ValueError, match=says):
+            scipy.optimize.minimize(never, [0.0, 0.0], method=gracezo.scipy_method("fdsa"), **keywords)
+
+    def test_refuses_unknown_words_at_once(self) -> None:
+        with pytest.raises(TypeError, match="no keyword 'sparse'"):
+            gracezo.scipy_method("grace", sparse=3)
+        with pytest.raises(ValueError, match="unknown method"):
+            gracezo.scipy_method("nonsense")
+
+    def test_both_kinds_of_callback(self) -> None:
+        seen: list[object] = []
+
+        def new(intermediate_result: scipy.optimize.OptimizeResult) -> None:
+            seen.append(intermediate_result.nit)
+
+        def old(x: np.ndarray) -> None:
+            seen.append(x.shape)
+
+        for callback in (new, old):
+            scipy.optimize.minimize(
+                lambda x: float(x @ x),
+                [1.0, 2.0],
+                method=gracezo.scipy_method("fdsa", options={"step_size": 0.1}),
+                callback=callback,
+                options={"maxiter": 1},
+            )
+        assert seen == [1, (2,)]
+
+
+def test_progress_line() -> None:
+    out = io.StringIO()
+    run = Run(iter(()), np.zeros(3), Limits(max_queries=12_000), seed=0)  # type: ignore[arg-type]
+    run.nfev = 1234
+    with live_line(run, Console(file=out, width=80)):
+        pass
+    assert out.getvalue().strip() == line(run) == "1,234 of 12,000 queries"
+    result = gracezo.minimize(Valley(), np.zeros(60), method="grace", sparsity=3, max_steps=2, progress=True)
+    assert result.nit == 2
+
+
+def test_registered_methods_are_methods() -> None:
+    with pytest.raises(ValueError, match="exists already"):
+        gracezo.register("grace", lambda problem: None)  # type: ignore[arg-type, return-value]
+    with pytest.raises(TypeError, match="factory must be callable"):
+        gracezo.register("mine", None)  # type: ignore[arg-type]
+    assert all(sentence.endswith(".") for sentence in gracezo.methods().values())
+
+
+def test_signatures_are_the_documented_ones() -> None:
+    for entry in (gracezo.minimize, gracezo.estimate_gradient, gracezo.Optimizer):
+        assert inspect.signature(entry).parameters["method"].default == "grace"
