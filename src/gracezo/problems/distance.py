@@ -47,6 +47,7 @@ class Distance(Benchmark):
     """
 
     name = "distance"
+    optimum: FloatArray
 
     def __init__(self, seed: int, d: int = 10_000, s: int = 10) -> None:
         rng = instance_generator(seed)
