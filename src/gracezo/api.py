@@ -116,7 +116,13 @@ def minimize(
     if callback is not None:
         checks.function("callback", callback)
     setup = _Setup.checked(
-        x0, method, sparsity, f0, checks.limits(max_queries, max_steps, max_seconds, target), seed, options
+        x0,
+        method,
+        sparsity,
+        f0,
+        checks.limits(max_queries, max_steps, max_seconds, target).or_default(),
+        seed,
+        options,
     )
     run = setup.run(_notify(callback) if callback is not None else None)
     evaluate = _evaluator(fun, args, setup.x0.shape, vectorized, copy)
@@ -166,9 +172,7 @@ def estimate_gradient(
     ([4567, 89], [3.0, -1.0], 14)
     """
     checks.function("fun", fun)
-    budget = Limits(
-        checks.limits(max_queries, None, None, None).max_queries if max_queries is not None else None
-    )
+    budget = checks.limits(max_queries)
     setup = _Setup.checked(x, method, sparsity, f0, budget, seed, options)
     made = setup.method
     if not isinstance(made, HasEstimator):
@@ -258,7 +262,7 @@ class Optimizer:
         seed: int | None = None,
         options: Mapping[str, Any] | None = None,
     ) -> None:
-        stop = checks.limits(max_queries, max_steps, max_seconds, target)
+        stop = checks.limits(max_queries, max_steps, max_seconds, target).or_default()
         self._run = _Setup.checked(x0, method, sparsity, f0, stop, seed, options).run(None)
         self._told = 0  # rows of the current ask that have their value
         self._shown: FloatArray | None = None

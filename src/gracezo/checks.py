@@ -58,12 +58,14 @@ def number(name: str, given: object) -> float | None:
     return float(given)
 
 
-def limits(max_queries: object, max_steps: object, max_seconds: object, target: object) -> Limits:
+def limits(
+    max_queries: object, max_steps: object = None, max_seconds: object = None, target: object = None
+) -> Limits:
     """Return the stopping rules."""
     seconds = number("max_seconds", max_seconds)
     if seconds is not None and seconds <= 0:
         raise ValueError(f"max_seconds must be positive; given: {max_seconds!r}")
-    return Limits.or_default(
+    return Limits(
         None if max_queries is None else _whole("max_queries", max_queries, 1),
         None if max_steps is None else _whole("max_steps", max_steps, 1),
         seconds,

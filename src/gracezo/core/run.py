@@ -41,18 +41,11 @@ class Limits:
     max_seconds: float | None = None
     target: float | None = None
 
-    @classmethod
-    def or_default(
-        cls,
-        max_queries: int | None,
-        max_steps: int | None,
-        max_seconds: float | None,
-        target: float | None,
-    ) -> Limits:
+    def or_default(self) -> Limits:
         """Return these limits, or the default budget when there is none at all."""
-        if max_queries is max_steps is max_seconds is target is None:
-            max_queries = DefaultBudget(DEFAULT_QUERIES)
-        return cls(max_queries, max_steps, max_seconds, target)
+        if self == Limits():
+            return Limits(max_queries=DefaultBudget(DEFAULT_QUERIES))
+        return self
 
 
 class DefaultBudget(int):
