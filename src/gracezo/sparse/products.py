@@ -1,0 +1,26 @@
+"""Products of long rows with weights, in the precision of the rows."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gracezo.core.types import AnyFloatArray, FloatArray
+
+
+def combined(weights: FloatArray, rows: AnyFloatArray) -> FloatArray:
+    """Return Σ_i w_i·z_i.
+
+    The product is made in the precision of the rows, without a copy of them. The weights are scaled to at
+    most 1 before, so that none is lost to the smaller range of single precision.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> combined(np.array([1e-60, 1e-60]), np.ones((2, 3), np.float32)).tolist()
+    [2e-60, 2e-60, 2e-60]
+    """
+    largest = np.abs(weights).max()
+    if largest == 0:
+        return np.zeros(rows.shape[1])
+    product = (weights / largest).astype(rows.dtype) @ rows
+    return np.multiply(product, largest, dtype=np.float64)
