@@ -54,5 +54,6 @@ class SubsetSphere:
             return GradientEstimate(d, np.zeros(0, np.int64), np.zeros(0), flat=flat)
         weights = changes[:, None] * rows * (d / (self.queries * eps))
         touched, place = np.unique(subsets, return_inverse=True)
-        values = np.bincount(place.ravel(), weights.ravel(), minlength=len(touched))
+        values = np.zeros(len(touched))
+        np.add.at(values, place.ravel(), weights.ravel())
         return GradientEstimate(d, touched, values)

@@ -65,7 +65,7 @@ def search_descent(
     gamma: float,
     group_size: int | None,
     first_division: int,
-    schedule: Sequence[int] | None,
+    schedule: Iterable[int] | None,
 ) -> Descent:
     """Return descent along a search of GraCe's family, its options checked."""
     s = required_sparsity(problem, name)

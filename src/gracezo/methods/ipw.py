@@ -5,7 +5,7 @@ Indyk, Price & Woodruff, *On the power of adaptivity in sparse recovery*, FOCS 2
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable
 
 from gracezo.core.method import Problem
 from gracezo.estimators.ipw import INDEPENDENT
@@ -22,7 +22,7 @@ def ipw(
     gamma: float = 0.7,
     group_size: int | None = None,
     first_division: int = 20,
-    schedule: Sequence[int] | None = None,
+    schedule: Iterable[int] | None = None,
 ) -> Descent:
     """IPW: GraCe's search with groups and blocks drawn independently for each coordinate.
 

@@ -23,4 +23,5 @@ def combined(weights: FloatArray, rows: AnyFloatArray) -> FloatArray:
     if largest == 0:
         return np.zeros(rows.shape[1])
     product = (weights / largest).astype(rows.dtype) @ rows
-    return np.multiply(product, largest, dtype=np.float64)
+    scaled: FloatArray = np.multiply(product, largest, dtype=np.float64)
+    return scaled
