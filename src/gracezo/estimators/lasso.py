@@ -1,11 +1,13 @@
 """The Lasso's gradient: a debiased sparse regression of slopes on random signs.
 
 Wang, Du, Balakrishnan & Singh, *Stochastic zeroth-order optimization in high
-dimensions*, AISTATS 2018, Algorithm 1: the slopes along q rows of random signs
-are regressed on the rows, with an intercept, which takes up the curvature
-ε·tr(∇²f)/2 that all rows of signs share. The paper regresses f(x + ε·z)/ε;
-f(x)/ε, which is known here, is taken off before, since the intercept would
-only have to take it up in less exact arithmetic. The estimate is the same.
+dimensions*, AISTATS 2018, Algorithm 1: the values f(x + ε·z)/ε along q rows of
+random signs are regressed on the rows, with an intercept.
+
+f(x) is known here, and by default f(x)/ε is taken off the values before. In
+exact arithmetic this changes nothing, because the intercept takes it up; in
+floating point it saves the digits that a small ε would cost. The intercept
+stays: it takes up ε·tr(∇²f)/2, the curvature that all rows of signs share.
 """
 
 from __future__ import annotations
@@ -32,15 +34,21 @@ class DebiasedLasso:
         q, the number of rows.
     penalty
         λ, see `debiased_lasso`; None for a share of the least that leaves no coefficient.
+    differenced
+        Whether f(x)/ε is taken off before the regression.
     """
 
     eps: Callable[[int], float]
     queries: int
     penalty: float | None
+    differenced: bool = True
 
     def estimate(self, at: Point, step: int, key: Key) -> Steps[GradientEstimate]:
         """Estimate every coordinate."""
         eps = self.eps(step)
         rows = signs(key.generator(), self.queries, len(at.x))
-        slopes = ((yield Ask(at.x, DenseRows(rows, eps), Role.PROBE)) - at.value) / eps
-        return GradientEstimate.full(debiased_lasso(rows, slopes, self.penalty), flat=not slopes.any())
+        values = yield Ask(at.x, DenseRows(rows, eps), Role.PROBE)
+        changes = values - at.value
+        samples = (changes if self.differenced else values) / eps
+        estimate = debiased_lasso(rows, samples, self.penalty)
+        return GradientEstimate.full(estimate, flat=not changes.any())

@@ -31,6 +31,13 @@ def whole(name: str, value: object, least: int = 1) -> int:
     return int(value)
 
 
+def flag(name: str, value: object) -> bool:
+    """Return True or False."""
+    if not isinstance(value, bool):
+        raise ValueError(f"option {name} must be True or False; given: {value!r}")
+    return value
+
+
 def one_of(name: str, value: object, choices: dict[str, Any]) -> Any:
     """Return the choice that `value` names."""
     if not isinstance(value, str) or value not in choices:
