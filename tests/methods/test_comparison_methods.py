@@ -64,6 +64,36 @@ def test_the_defaults_make_progress(method: str) -> None:
     assert result.fun < 0.97 * result.trace.values[0]
 
 
+def test_rspg_follows_its_exact_expectation() -> None:
+    """On f = Σ w_i·e_i² the second moments of RSPG follow a linear recursion, since its rows are Gaussian."""
+    problem = Distance(seed=1, d=60, s=4)
+    assert problem.optimum is not None
+    eta, q, steps = 0.02, 5, 20
+    h = 2 * problem.weights
+    squares = problem.optimum**2
+    expected = []
+    for _ in range(steps + 1):
+        expected.append(0.5 * h @ squares)
+        common = eta**2 / q * (h**2 @ squares)
+        squares = squares * (1 - 2 * eta * h + eta**2 * (1 + 1 / q) * h**2) + common
+    runs = np.array(
+        [
+            gracezo.minimize(
+                problem,
+                problem.x0,
+                method="rspg",
+                max_steps=steps,
+                seed=seed,
+                options={"step_size": eta, "queries": q},
+            ).trace.values
+            for seed in range(150)
+        ]
+    )
+    error = runs.std(axis=0, ddof=1) / np.sqrt(len(runs))
+    assert (np.abs(runs.mean(axis=0) - expected)[1:] < 4 * error[1:]).all()
+    assert error[-1] < 0.03 * expected[-1]
+
+
 @pytest.mark.parametrize("form", ["plain", "mirror"])
 def test_both_forms_of_lasso_make_progress(form: str) -> None:
     problem = Distance(seed=3, d=500, s=3)

@@ -19,6 +19,7 @@ import numpy as np
 from gracezo.core.asks import Ask, DenseRows, Point, Role, Steps
 from gracezo.core.keys import Key
 from gracezo.core.result import GradientEstimate
+from gracezo.core.types import FloatArray
 from gracezo.estimators.rows import DrawRows, batches
 from gracezo.sparse.products import combined
 
@@ -48,12 +49,13 @@ class Average:
         """Estimate every coordinate from q directions."""
         d, eps = len(at.x), self.eps(step)
         random = key.generator()
-        total = np.zeros(d)
+        scale = self.weight / (self.queries * eps)
+        total: FloatArray | float = 0.0
         flat = True
         for count, after in batches(self.queries, d):
             rows = self.draw(random, count, d)
             values = yield Ask(at.x, DenseRows(rows, eps), Role.PROBE, reserve=after)
             changes = values - at.value
             flat = flat and not changes.any()
-            total += combined(changes, rows)
-        return GradientEstimate.full(total * (self.weight / (self.queries * eps)), flat=flat)
+            total = total + combined(scale * changes, rows)
+        return GradientEstimate.full(np.asarray(total), flat=flat)

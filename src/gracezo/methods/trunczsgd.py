@@ -1,8 +1,9 @@
 """TruncZSGD: descent along the largest entries of a Gaussian average.
 
-Balasubramanian & Ghadimi, *Zeroth-order (non)-convex stochastic optimization
-via conditional gradient and gradient updates*, NeurIPS 2018. The estimate is
-truncated, as in the comparison of the GraCe paper.
+Balasubramanian & Ghadimi, *Zeroth-order nonconvex stochastic optimization:
+handling constraints, high dimensionality, and saddle points*, Foundations of
+Computational Mathematics 22(1), 2022. The estimate is truncated, as in the
+comparison of the GraCe paper.
 """
 
 from __future__ import annotations
