@@ -55,7 +55,7 @@ def test_a_search_follows_the_algorithm(
         assert set(np.abs(u)) == {eps}
         said = steps.send(np.array([1.5]))
         labels = np.rint(_row(said, group, reserve=1) / u)
-        assert np.array_equal(labels, rules.labels(len(group), division))
+        assert np.array_equal(labels, rules.labels(np.random.default_rng(0), len(group), division))
         ratio = data.draw(st.integers(-2, int(labels[-1]) + 2))
         target = min(max(ratio, 0), int(labels[-1])) if rules.clamp else ratio
         group = group[labels == target]

@@ -51,17 +51,34 @@ def published_labels(size: int, divisions: int) -> IntArray:
     return np.arange(block + 1, size + block + 1) // block
 
 
+def dealt_in_order(random: np.random.Generator, d: int, size: int) -> list[IntArray]:
+    """Return the groups of consecutive positions in a random permutation (Algorithm 1, lines 3 to 5)."""
+    order = random.permutation(d)
+    return [order[start : start + size] for start in range(0, d, size)]
+
+
 @dataclass(frozen=True)
 class Variant:
-    """The two choices in which the printed and the published algorithm differ."""
+    """The choices in which the algorithms of this family differ.
 
-    labels: Callable[[int, int], IntArray]
-    clamp: bool  # a ratio outside the labels counts as the nearest of 0…last
+    Parameters
+    ----------
+    labels
+        (random, |S|, D) to the block labels of a group whose order is random.
+    clamp
+        Whether a ratio outside the labels counts as the nearest of 0…last.
+    deal
+        (random, d, n) to the groups, none of them empty.
+    """
+
+    labels: Callable[[np.random.Generator, int, int], IntArray]
+    clamp: bool
+    deal: Callable[[np.random.Generator, int, int], list[IntArray]] = dealt_in_order
 
 
 VARIANTS = {
-    "printed": Variant(printed_labels, clamp=False),
-    "published": Variant(published_labels, clamp=True),
+    "printed": Variant(lambda random, size, divisions: printed_labels(size, divisions), clamp=False),
+    "published": Variant(lambda random, size, divisions: published_labels(size, divisions), clamp=True),
 }
 
 
@@ -88,7 +105,7 @@ def search(
     if len(group) <= 2:
         return _Found(group, flat=False)
     for divisions in schedule:
-        labels = variant.labels(len(group), divisions)
+        labels = variant.labels(random, len(group), divisions)
         u = _signs(random, len(group), eps)
         # Neither query is of use without what follows: v, and the measurement of what is left.
         (value_u,) = yield Ask(at.x, SparseRows.single(group, u), Role.PROBE, reserve=2)
@@ -143,10 +160,8 @@ class GraCe:
         searches = []
         for repetition in range(self.repeats):
             random = key.child(repetition).generator()  # shared by its groups, which advance in a fixed order
-            order = random.permutation(d)
-            for start in range(0, d, n):
+            for group in self.variant.deal(random, d, n):
                 schedule = chain(self.schedule, repeat(self.schedule[-1]))
-                group = order[start : start + n]
                 searches.append(search(at, group, eps, schedule, self.variant, random))
         found = yield from gather(*searches)
         candidates = np.unique(np.concatenate([one.left for one in found]))  # J

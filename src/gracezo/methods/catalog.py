@@ -14,11 +14,37 @@ from typing import Any
 
 from gracezo.core.method import Factory, Method, Problem
 from gracezo.methods.fdsa import fdsa
+from gracezo.methods.gld import gld
 from gracezo.methods.grace import grace
+from gracezo.methods.ipw import ipw
+from gracezo.methods.lasso import lasso
+from gracezo.methods.rs import rs
+from gracezo.methods.rspg import rspg
+from gracezo.methods.sparseszo import sparseszo
+from gracezo.methods.szoht import szoht
+from gracezo.methods.tpge import tpge
+from gracezo.methods.trunczsgd import trunczsgd
+from gracezo.methods.zo_adamm import zo_adamm
+from gracezo.methods.zo_bcd import zo_bcd
+from gracezo.methods.zo_signsgd import zo_signsgd
+from gracezo.methods.zoro import zoro
 
 _FACTORIES: dict[str, Factory] = {
     "grace": grace,
+    "ipw": ipw,
     "fdsa": fdsa,
+    "rs": rs,
+    "tpge": tpge,
+    "rspg": rspg,
+    "zo-signsgd": zo_signsgd,
+    "zo-adamm": zo_adamm,
+    "gld": gld,
+    "lasso": lasso,
+    "sparseszo": sparseszo,
+    "trunczsgd": trunczsgd,
+    "zoro": zoro,
+    "zo-bcd": zo_bcd,
+    "szoht": szoht,
 }
 _GROUP = "gracezo.methods"
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sized
 
 from gracezo.core.method import Problem
 from gracezo.estimators.fdsa import FDSA
-from gracezo.estimators.grace import VARIANTS, GraCe
+from gracezo.estimators.grace import VARIANTS, GraCe, Variant
 from gracezo.methods.descent import Descent
 from gracezo.methods.options import difference, one_of, positive, required_sparsity, whole
 from gracezo.theory import group_size as theory_group_size
@@ -49,7 +49,26 @@ def grace(
     variant
         "printed" (Algorithm 1) or "published" (what produced the paper's figures).
     """
-    s = required_sparsity(problem, "grace")
+    rules: Variant = one_of("variant", variant, VARIANTS)
+    return search_descent(
+        "grace", problem, rules, step_size, eps, repeats, gamma, group_size, first_division, schedule
+    )
+
+
+def search_descent(
+    name: str,
+    problem: Problem,
+    rules: Variant,
+    step_size: float,
+    eps: float | Callable[[int], float],
+    repeats: int,
+    gamma: float,
+    group_size: int | None,
+    first_division: int,
+    schedule: Iterable[int] | None,
+) -> Descent:
+    """Return descent along a search of GraCe's family, its options checked."""
+    s = required_sparsity(problem, name)
     differences = difference(eps)
     update = plain(positive("step_size", step_size))
     if group_size is None:
@@ -59,7 +78,6 @@ def grace(
     first = whole("first_division", first_division, least=2)
     divisions = _divisions(practical_schedule(first) if schedule is None else schedule, problem.d)
     repetitions = whole("repeats", repeats)
-    rules = one_of("variant", variant, VARIANTS)
     if n < 1:  # so many coordinates matter that each is its own group
         return Descent(FDSA(differences), update)
     return Descent(GraCe(differences, n, repetitions, divisions, rules), update)

@@ -17,11 +17,25 @@ def positive(name: str, value: object) -> float:
     return float(value)
 
 
+def fraction(name: str, value: object) -> float:
+    """Return a number from 0 to below 1."""
+    if isinstance(value, bool) or not isinstance(value, numbers.Real) or not 0 <= float(value) < 1:
+        raise ValueError(f"option {name} must be a number from 0 to below 1; given: {value!r}")
+    return float(value)
+
+
 def whole(name: str, value: object, least: int = 1) -> int:
     """Return a whole number that is at least `least`."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral) or value < least:
         raise ValueError(f"option {name} must be a whole number of at least {least}; given: {value!r}")
     return int(value)
+
+
+def flag(name: str, value: object) -> bool:
+    """Return True or False."""
+    if not isinstance(value, bool):
+        raise ValueError(f"option {name} must be True or False; given: {value!r}")
+    return value
 
 
 def one_of(name: str, value: object, choices: dict[str, Any]) -> Any:
@@ -46,3 +60,21 @@ def required_sparsity(problem: Problem, method: str) -> int:
             f"method {method!r} needs sparsity=s, how many of the {problem.d:,} coordinates matter at a time"
         )
     return problem.sparsity
+
+
+def averaging_step(step_size: float | None, rows: int, d: int) -> float:
+    """Return η; by default what is as safe for an average over random rows as 0.5 is for the gradient itself.
+
+    The average over q Gaussian rows has 1 + (d+1)/q times the squared length of the gradient in
+    expectation, and a step has to be so much shorter.
+    """
+    if step_size is None:
+        return 0.5 / (1 + (d + 1) / rows)
+    return positive("step_size", step_size)
+
+
+def sketch_size(queries: int | None, s: int, d: int) -> int:
+    """Return q; by default ⌈2·s·(1 + ln(d/s))⌉, enough for CoSaMP to find s of d coordinates as a rule."""
+    if queries is None:
+        return math.ceil(2 * s * (1 + math.log(max(1.0, d / s))))
+    return whole("queries", queries)

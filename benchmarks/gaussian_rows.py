@@ -1,0 +1,114 @@
+"""What a query of the Gaussian methods costs, beside a plain loop that draws each row with NumPy.
+
+Run: python benchmarks/gaussian_rows.py
+
+Both minimise Distance (d = 10,000) with the same steps and the same number of
+queries. The loop is what one writes down first: `Generator.standard_normal`
+for each row, one call of f, the row added to the gradient. They run in turn,
+several times, in one process; the least of each counts, since other work on
+the machine can only add. The time of f is in both.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+import gracezo
+from gracezo.core.keys import Key
+from gracezo.estimators.rows import gaussian
+
+EPS = 1e-6
+BAR = 0.75
+ROUNDS = 9
+CASES = [  # method, step size, queries of an estimate, steps
+    ("rs", 1e-4, 1, 400),
+    ("tpge", 1e-4, 2, 300),
+    ("rspg", 5e-3, 58, 12),
+    ("trunczsgd", 2e-2, 58, 12),
+]
+
+
+def main() -> None:
+    print(f"numpy {np.__version__}, Python {sys.version.split()[0]}; least of {ROUNDS} runs each, in turn")
+    problem = gracezo.problems.Distance(0)
+    generator, stream = np.random.default_rng(0), Key(0).generator()
+    plain, ours = in_turn(
+        lambda: repeat(200, lambda: generator.standard_normal(problem.d)),
+        lambda: repeat(200, lambda: gaussian(stream, 1, problem.d)),
+    )
+    print(f"a row of {problem.d:,}: standard_normal {plain / 200:.1f} µs, ours {ours / 200:.1f} µs")
+    for method, step_size, queries, steps in CASES:
+        compare(problem, method, step_size, queries, steps)
+
+
+def compare(
+    problem: gracezo.problems.Distance, method: str, step_size: float, queries: int, steps: int
+) -> None:
+    def library() -> None:
+        gracezo.minimize(
+            problem,
+            problem.x0,
+            method=method,
+            sparsity=problem.s,
+            max_steps=steps,
+            seed=0,
+            options={"step_size": step_size, "queries": queries, "eps": EPS},
+        )
+
+    def by_rows() -> None:
+        loop(problem, method, step_size, queries, steps)
+
+    plain, ours = in_turn(by_rows, library)
+    asked = 1 + steps * (queries + 1)
+    verdict = "kept" if ours <= BAR * plain else "MISSED"
+    print(
+        f"{method:10s} q = {queries:2d}: {ours / asked:6.1f} µs a query, the loop {plain / asked:6.1f} µs: "
+        f"ratio {ours / plain:.2f} (bar {BAR}: {verdict})"
+    )
+
+
+def loop(problem: gracezo.problems.Distance, method: str, step_size: float, queries: int, steps: int) -> None:
+    random = np.random.default_rng(0)
+    x = problem.x0.copy()
+    value = problem(x)
+    for _ in range(steps):
+        g = np.zeros(problem.d)
+        if method == "tpge":
+            for _ in range(queries // 2):
+                near = x + EPS * random.standard_normal(problem.d)
+                z = random.standard_normal(problem.d)
+                g += (problem(near + EPS * z) - problem(near)) / EPS * z
+            g /= queries // 2
+        else:
+            for _ in range(queries):
+                z = random.standard_normal(problem.d)
+                g += (problem(x + EPS * z) - value) / EPS * z
+            g /= queries
+        if method == "trunczsgd":
+            g[np.argsort(np.abs(g))[: -problem.s]] = 0
+        x = x - step_size * g
+        value = problem(x)
+
+
+def repeat(times: int, action: Callable[[], object]) -> None:
+    for _ in range(times):
+        action()
+
+
+def in_turn(*actions: Callable[[], None]) -> list[float]:
+    """Return the least time of each, in microseconds."""
+    times: list[list[float]] = [[] for _ in actions]
+    for _ in range(ROUNDS):
+        for place, action in enumerate(actions):
+            began = time.perf_counter()
+            action()
+            times[place].append((time.perf_counter() - began) * 1e6)
+    return [min(each) for each in times]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,61 @@
+"""The average over random directions: the estimator behind most dense methods.
+
+    g = (w/q)·Σ_i ((f(x + ε·z_i) − f(x)) / ε)·z_i,    q queries,
+
+with rows z_i that are standard normal and w = 1 (Nesterov & Spokoiny,
+*Random gradient-free minimization of convex functions*, Foundations of
+Computational Mathematics 17, 2017), or uniform on the unit sphere and w = d
+(Flaxman, Kalai & McMahan, *Online convex optimization in the bandit setting*,
+SODA 2005). Either way g is the gradient in expectation, up to O(ε).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from gracezo.core.asks import Ask, DenseRows, Point, Role, Steps
+from gracezo.core.keys import Key
+from gracezo.core.result import GradientEstimate
+from gracezo.core.types import FloatArray
+from gracezo.estimators.rows import DrawRows, batches
+from gracezo.sparse.products import combined
+
+
+@dataclass(frozen=True)
+class Average:
+    """The estimator.
+
+    Parameters
+    ----------
+    draw
+        Where the rows come from: `rows.gaussian` or `rows.sphere`.
+    eps
+        ε for step t = 1, 2, ….
+    queries
+        q, the number of rows.
+    weight
+        w: 1 for Gaussian rows, d for rows on the sphere.
+    """
+
+    draw: DrawRows
+    eps: Callable[[int], float]
+    queries: int
+    weight: float = 1.0
+
+    def estimate(self, at: Point, step: int, key: Key) -> Steps[GradientEstimate]:
+        """Estimate every coordinate from q directions."""
+        d, eps = len(at.x), self.eps(step)
+        random = key.generator()
+        scale = self.weight / (self.queries * eps)
+        total: FloatArray | float = 0.0
+        flat = True
+        for count, after in batches(self.queries, d):
+            rows = self.draw(random, count, d)
+            values = yield Ask(at.x, DenseRows(rows, eps), Role.PROBE, reserve=after)
+            changes = values - at.value
+            flat = flat and not changes.any()
+            total = total + combined(scale * changes, rows)
+        return GradientEstimate.full(np.asarray(total), flat=flat)

@@ -1,0 +1,46 @@
+"""TPGE: the two-point gradient estimate with double smoothing.
+
+Duchi, Jordan, Wainwright & Wibisono, *Optimal rates for zero-order convex
+optimization: the power of two function evaluations*, IEEE Transactions on
+Information Theory 61(5), 2015:
+
+    g = ((f(x + ε·z₁ + ε·z₂) − f(x + ε·z₁)) / ε)·z₂,    z₁, z₂ standard normal.
+
+The first displacement smooths functions that are not differentiable at x. The
+paper lets the two smoothings differ; here both are ε.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from gracezo.core.asks import Ask, DenseRows, Point, Role, Steps
+from gracezo.core.keys import Key
+from gracezo.core.result import GradientEstimate
+from gracezo.estimators.rows import batches, gaussian
+from gracezo.sparse.products import combined
+
+
+@dataclass(frozen=True)
+class TPGE:
+    """The estimator: `pairs` pairs of queries, `eps` gives ε for step t = 1, 2, …."""
+
+    eps: Callable[[int], float]
+    pairs: int
+
+    def estimate(self, at: Point, step: int, key: Key) -> Steps[GradientEstimate]:
+        """Estimate every coordinate from pairs of queries."""
+        d, eps = len(at.x), self.eps(step)
+        random = key.generator()
+        total = np.zeros(d)
+        flat = True
+        for count, after in batches(self.pairs, 3 * d):  # a pair holds z₁, z₂ and their sum
+            first, second = gaussian(random, count, d), gaussian(random, count, d)
+            rows = np.concatenate([first, first + second])
+            values = yield Ask(at.x, DenseRows(rows, eps), Role.PROBE, reserve=2 * after)
+            flat = flat and bool(np.all(values == at.value))
+            total += combined(values[count:] - values[:count], second)
+        return GradientEstimate.full(total / (self.pairs * eps), flat=flat)

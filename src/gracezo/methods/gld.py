@@ -1,0 +1,63 @@
+"""GLD: gradientless descent, a search over step lengths.
+
+Golovin, Karro, Kochanski, Lee, Song & Zhang, *Gradientless descent:
+high-dimensional zeroth-order optimization*, ICLR 2020, Algorithm 1. A step
+tries K Gaussian displacements of scale η, η/2, η/4, … and goes to the best of
+them, or stays. The value at the winner is known, so a step costs K queries.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gracezo.core.asks import Ask, DenseRows, Moved, Point, Role, Steps
+from gracezo.core.keys import Key
+from gracezo.core.method import Problem
+from gracezo.core.result import Finish, Status
+from gracezo.estimators.rows import gaussian
+from gracezo.methods.options import positive, whole
+
+
+@dataclass(frozen=True)
+class GLD:
+    """The search; `scales` are the standard deviations of the K displacements of a step."""
+
+    scales: tuple[float, ...]
+
+    def run(self, start: Point, key: Key) -> Steps[Finish]:
+        """Minimise from `start`."""
+        at = start
+        step = 0
+        scales = np.array(self.scales, np.float32)[:, None]
+        while True:
+            step += 1
+            rows = gaussian(key.child(step).generator(), len(scales), len(at.x))
+            rows *= scales
+            ask = Ask(at.x, DenseRows(rows), Role.STEP)
+            values = yield ask  # fewer than asked when the budget ends
+            if np.all(values == at.value):
+                return Finish(Status.NOTHING_TO_FIND, f"every trial of step {step:,} left f unchanged")
+            best = int(values.argmin())
+            if values[best] < at.value:
+                x = ask.point(best)
+                x.flags.writeable = False
+                at = Point(x, float(values[best]))
+            yield Moved(at)
+
+
+def gld(problem: Problem, *, step_size: float | None = None, queries: int = 4) -> GLD:
+    """GLD: goes to the best of a few Gaussian steps of halving scale, or stays.
+
+    Parameters
+    ----------
+    problem
+        What is known of the problem.
+    step_size
+        η, the largest scale, a standard deviation in each coordinate; 0.1/√d by default.
+    queries
+        K, the displacements of a step.
+    """
+    largest = 0.1 / problem.d**0.5 if step_size is None else positive("step_size", step_size)
+    return GLD(tuple(largest * 0.5**k for k in range(whole("queries", queries))))

@@ -1,0 +1,1 @@
+"""Sparse recovery: pure functions from measurements to vectors. Nothing here queries."""
