@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from collections.abc import Sequence
 from difflib import get_close_matches
@@ -41,12 +42,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
             raise WrongWords(_unknown(words[0]))
         parsed = _parser().parse_args(words)
         code: int = parsed.run(parsed)
+        sys.stdout.flush()
         return code
     except CommandError as error:
         print(f"gracezo: {error}", file=sys.stderr)
         return error.code
-    except BrokenPipeError:  # the reader of a pipe has gone
-        sys.stderr.close()
+    except BrokenPipeError:
+        # The reader of our output has gone; give the interpreter something to flush into at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
 
 

@@ -113,6 +113,10 @@ def run(words: argparse.Namespace) -> int:
             print(written.text or "figures", *map(str, written.paths), sep="\n", end="\n\n")
     except (FolderError, PlotsMissing, RunFailed) as error:
         raise Failed(str(error)) from error
+    except BrokenPipeError:  # the reader of our output has gone: nothing is wrong with the folder
+        raise
+    except OSError as error:
+        raise Failed(f"{folder}: {error.strerror or error}; what is finished is kept") from error
     except KeyboardInterrupt:
         raise Failed(
             f"stopped; the finished runs are kept in {folder}, and the same command continues there"

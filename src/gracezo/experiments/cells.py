@@ -35,11 +35,22 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Cell:
-    """A finished plan. One that is not comparable was run for less than the paper's."""
+    """A finished plan.
+
+    Parameters
+    ----------
+    plan, records
+        What was to be run, and what came of it.
+    comparable
+        Whether it was run as long as the paper's.
+    found_step_size
+        The step size, if a trial has found it.
+    """
 
     plan: Plan
     records: tuple[Record, ...]
     comparable: bool = True
+    found_step_size: float | None = None
 
     @property
     def measured(self) -> Estimate:

@@ -60,12 +60,12 @@ class Curve:
 
     @classmethod
     def of(cls, cell: Cell, points: int = _POINTS) -> Curve:
-        """Return the curve of a cell, from the start to where its shortest run ended.
+        """Return the curve of a cell, from the start to where its longest run ended.
 
-        Between two iterates a run stands where the earlier one left it.
+        Between two iterates, and after its last, a run stands where the earlier one left it.
         """
         records = cell.records
-        queries = np.linspace(1, min(record.queries[-1] for record in records), points)
+        queries = np.linspace(1, max(record.queries[-1] for record in records), points)
         values = np.stack(
             [r.normalised[np.searchsorted(r.queries, queries, side="right") - 1] for r in records]
         )

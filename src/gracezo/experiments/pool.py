@@ -10,6 +10,7 @@ import importlib
 import multiprocessing
 import os
 import signal
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
@@ -75,7 +76,8 @@ def make_runs(
     with _workers(min(processes, len(todo)), imports) as pool, progress:
         line = progress.add_task(label, total=sum(map(weight, todo)), done=0, runs=len(todo))
         made_with = describe()
-        futures = {pool.submit(_attempt, job, made_with): job for job in todo}
+        with _deaf():  # the workers start here, and inherit it
+            futures = {pool.submit(_attempt, job, made_with): job for job in todo}
         for done, future in enumerate(as_completed(futures), start=1):
             made = future.result()
             if isinstance(made, Record):
@@ -126,9 +128,24 @@ def _workers(count: int, imports: Sequence[str]) -> Iterator[ProcessPoolExecutor
                 os.environ[name] = value
 
 
+@contextmanager
+def _deaf() -> Iterator[None]:
+    """Ignore Ctrl-C, which reaches every process of a terminal.
+
+    A worker that met it would hand in a half-made run, or complain in the middle of its imports.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
 def _prepare(imports: Sequence[str]) -> None:
-    # Ctrl-C reaches every process of a terminal. A worker that met it would hand in a half-made run.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # not every system lets a process inherit it
     for name in imports:
         importlib.import_module(name)
 

@@ -188,9 +188,9 @@ def reproduce(
             label=label,
             console=console,
         )
+    store.write("machine.json", _machine(store))
     for name in request.wanted:
         yield _write(request, name, store)
-    store.write("machine.json", _machine(request, _cells(request, plans, store)))
 
 
 def _cells(request: Request, plans: Iterable[Plan], store: Store) -> list[Cell]:
@@ -199,7 +199,8 @@ def _cells(request: Request, plans: Iterable[Plan], store: Store) -> list[Cell]:
         records = [store.get(job) for job in request.settings.jobs(plan, store.get)]
         finished = tuple(record for record in records if record is not None)
         assert len(finished) == len(plan.instances)
-        cells.append(Cell(plan, finished, comparable=not request.quick))
+        found = finished[0].job.options["step_size"] if request.settings.on_trial(plan) else None
+        cells.append(Cell(plan, finished, not request.quick, found))
     return cells
 
 
@@ -216,19 +217,18 @@ def _write(request: Request, name: str, store: Store) -> Written:
     return Written([store.write(name + ending, text) for ending, text in forms.items()], forms[".md"])
 
 
-def _machine(request: Request, cells: Sequence[Cell]) -> str:
-    """Return what the results were made with, as JSON."""
-    records = {record.job.name: record for cell in cells for record in cell.records}.values()
-    machines = Counter(json.dumps(record.made_with, sort_keys=True) for record in records)
-    about = {
-        "tables": list(request.wanted),
-        "quick": request.quick,
+def _machine(store: Store) -> str:
+    """Return what all runs in the folder were made with, as JSON."""
+    runs = list(store.about())
+    machines = Counter(json.dumps(about["made_with"], sort_keys=True) for about in runs)
+    record = {
         "seeds": "run i uses instance i of its function and seed i of its method, i = 0, 1, …; "
         f"trials of step sizes use {trial.INSTANCE}",
-        "seconds of computing": round(sum(record.seconds for record in records)),
-        "made with": [{**json.loads(text), "runs": runs} for text, runs in machines.items()],
+        "runs": len(runs),
+        "processor_seconds": round(sum(about["seconds"] for about in runs)),
+        "made_with": [{**json.loads(text), "runs": count} for text, count in sorted(machines.items())],
     }
-    return json.dumps(about, indent=1, ensure_ascii=False) + "\n"
+    return json.dumps(record, indent=1, ensure_ascii=False) + "\n"
 
 
 def known(kind: str, name: str, names: Iterable[str]) -> str:

@@ -71,7 +71,7 @@ class Job:
         Examples
         --------
         >>> Job("distance", "grace", 3, {"step_size": 0.5}, max_steps=9).name
-        'distance/grace/003-17e6b4f1a4c5'
+        'distance/grace/003-73aed4bcfe77'
         """
         decides = json.dumps(asdict(self), sort_keys=True, separators=(",", ":"))
         digest = hashlib.sha256(decides.encode()).hexdigest()[:12]

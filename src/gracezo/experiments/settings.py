@@ -106,7 +106,7 @@ class Settings:
         the cell.
         """
         options = self.options(plan.function, plan.method)
-        if "step_size" not in options and _has_step_size(plan.method):
+        if self.on_trial(plan):
             found = trial.step_size(
                 lambda size, queries: self._job(
                     plan, trial.INSTANCE, {**options, "step_size": size}, queries
@@ -119,6 +119,11 @@ class Settings:
                 return found
             options["step_size"] = found
         return [self._job(plan, instance, options) for instance in plan.instances]
+
+    def on_trial(self, plan: Plan) -> bool:
+        """Whether the step size of a plan is found by a trial."""
+        has_one = "step_size" in catalog.option_defaults(catalog.factory(plan.method))
+        return has_one and "step_size" not in self.options(plan.function, plan.method)
 
     def check(self, plan: Plan) -> None:
         """Raise a ValueError or TypeError if the method refuses its settings; no query is spent."""
@@ -167,7 +172,3 @@ class Settings:
             code=foreign_code(plan.method, plan.function, self.imports),
             **stop,
         )
-
-
-def _has_step_size(method: str) -> bool:
-    return "step_size" in catalog.option_defaults(catalog.factory(method))

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 from zipfile import BadZipFile
 
 import numpy as np
@@ -46,17 +47,9 @@ class Store:
         mark = folder / _MARK
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            if mark.exists():
-                _check_version(folder, mark.read_text(encoding="utf-8"))
-            else:
-                if (folder / "runs").exists():
-                    raise FolderError(
-                        f"{folder}: there are runs here, but no {_MARK} that says which version made them; "
-                        "choose another folder with --out"
-                    )
-                self.write(_MARK, json.dumps({"gracezo": gracezo.__version__}) + "\n")
-            # An old mark says nothing about the right to write now.
-            self.write(_MARK, mark.read_text(encoding="utf-8"))
+            said = mark.read_text(encoding="utf-8") if mark.exists() else _said(folder)
+            _check_version(folder, said)
+            self.write(_MARK, said)  # also tells whether the folder can be written now
         except OSError as error:
             raise FolderError(f"{folder}: cannot be written: {error.strerror or error}") from error
 
@@ -67,11 +60,13 @@ class Store:
             path = self._path(job)
             if not path.exists():
                 return None
-            try:
-                self._known[name] = _read(path, job)
-            except (OSError, ValueError, KeyError, BadZipFile) as error:
-                raise FolderError(f"{path}: not a record of a run; delete it to repeat the run") from error
+            self._known[name] = _read(path, job)
         return self._known[name]
+
+    def about(self) -> Iterator[dict[str, Any]]:
+        """Yield what every run in the folder says about itself, without its trace."""
+        for path in sorted(self.folder.glob("runs/*/*/*.npz")):
+            yield _about(path)
 
     def put(self, record: Record) -> None:
         """Keep a finished run."""
@@ -85,38 +80,42 @@ class Store:
             "seconds": record.seconds,
             "made_with": record.made_with,
         }
-        temporary = path.with_name(f".{path.name}.{os.getpid()}")
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with temporary.open("wb") as file:
-                np.savez_compressed(
-                    file, about=np.array(json.dumps(about)), queries=record.queries, values=record.values
-                )
-            _into_place(temporary, path)
-        except OSError as error:
-            raise FolderError(f"{path}: cannot be written: {error.strerror or error}") from error
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with _in_one_piece(path) as file:
+            np.savez_compressed(
+                file, about=np.array(json.dumps(about)), queries=record.queries, values=record.values
+            )
         self._known[record.job.name] = record
 
     def write(self, name: str, text: str) -> Path:
         """Write a text file into the folder."""
         path = self.folder / name
-        temporary = path.with_name(f".{name}.{os.getpid()}")
-        temporary.write_text(text, encoding="utf-8")
-        _into_place(temporary, path)
+        with _in_one_piece(path) as file:
+            file.write(text.encode())
         return path
 
     def _path(self, job: Job) -> Path:
         return self.folder / "runs" / f"{job.name}.npz"
 
 
-def _into_place(temporary: Path, path: Path) -> None:
-    """Make a file durable, then visible."""
+@contextmanager
+def _in_one_piece(path: Path) -> Iterator[BinaryIO]:
+    """Give a file that takes its place only when it is complete and durable."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        with temporary.open("rb+") as file:
+        with temporary.open("wb") as file:
+            yield file
+            file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
+
+
+def _said(folder: Path) -> str:
+    """Return the mark of a folder that has none yet."""
+    unknown = (folder / "runs").exists()
+    return json.dumps({"gracezo": None if unknown else gracezo.__version__}) + "\n"
 
 
 def _check_version(folder: Path, text: str) -> None:
@@ -126,16 +125,31 @@ def _check_version(folder: Path, text: str) -> None:
         said = None
     made_by = said.get("gracezo") if isinstance(said, Mapping) else None
     if made_by != gracezo.__version__:
-        whose = f"gracezo {made_by}" if isinstance(made_by, str) else "something else"
+        whose = f"gracezo {made_by}" if isinstance(made_by, str) else "an unknown version"
         raise FolderError(
             f"{folder}: these results were made by {whose}, this is gracezo {gracezo.__version__}; "
             "choose another folder with --out"
         )
 
 
+@contextmanager
+def _opened(path: Path) -> Iterator[Any]:
+    try:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
+            yield arrays
+    except (OSError, ValueError, KeyError, EOFError, BadZipFile) as error:
+        raise FolderError(f"{path}: not a record of a run; delete it to repeat the run") from error
+
+
+def _about(path: Path) -> dict[str, Any]:
+    with _opened(path) as arrays:
+        about: dict[str, Any] = json.loads(str(arrays["about"]))
+        return about
+
+
 def _read(path: Path, job: Job) -> Record:
-    with np.load(path, allow_pickle=False) as arrays:
-        about = json.loads(str(arrays["about"]))
+    about = _about(path)
+    with _opened(path) as arrays:
         return Record(
             job=job,
             queries=arrays["queries"],

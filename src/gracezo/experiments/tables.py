@@ -68,7 +68,7 @@ def main_sheet(cells: Sequence[Cell]) -> Sheet:
         for method in methods
     ]
     title = f"Best normalised objective, mean ± standard error of {_runs(cells)}"
-    notes = [*_agreement(cells), *_published_ends(cells), *_ranking(cells)]
+    notes = [*_agreement(cells), *_published_ends(cells), *_ranking(cells), *_trials(cells)]
     return Sheet("main", title, header, rows, notes, [_data(cell) for cell in cells])
 
 
@@ -97,11 +97,7 @@ def nonsparse_sheet(cells: Sequence[Cell]) -> Sheet:
         rows.append([paper.title(cell.plan.method), *_pair(cell), size, _count(cell.queries)])
         data.append({**_data(cell), "step_size": size, "options": json.dumps(options, sort_keys=True)})
     title = f"Non-sparse gradients (Distance, s = 2500): best normalised objective, mean of {_runs(cells)}"
-    notes = [
-        f"The step sizes η are the best of the paper's grid in a trial on instance {TRIAL_INSTANCE}, which "
-        "is not in the table; the paper prints neither its settings nor its errors here.",
-        *_agreement(cells),
-    ]
+    notes = ["The paper prints neither settings nor errors here.", *_agreement(cells), *_trials(cells)]
     return Sheet("nonsparse", title, ["method", "measured", "paper", "η", "queries"], rows, notes, data)
 
 
@@ -136,7 +132,7 @@ def hyperparameters_sheet(settings: Settings, functions: Sequence[str], methods:
             size = _number(options.pop("step_size", None))
             queries = _number(options.pop("queries", None))
             stop = f"T = {row.steps:,}" if row else f"{settings.queries(function):,} queries"
-            others = ", ".join(f"{name}={value}" for name, value in sorted(options.items()))
+            others = ", ".join(f"{name}={_number(value)}" for name, value in sorted(options.items()))
             theirs = (
                 [_number(printed.step_size), _number(printed.queries), f"T = {printed.steps:,}"]
                 if printed
@@ -202,11 +198,8 @@ def _agreement(cells: Sequence[Cell]) -> list[str]:
     if not compared:
         return []
     apart = sum(cell.differs for cell in compared)
-    errors = (
-        ""
-        if any(c.plan.printed and c.plan.printed.se is not None for c in compared)
-        else (" (the paper prints no errors here: ours stand for both)")
-    )
+    bare = any(cell.plan.printed and cell.plan.printed.se is None for cell in compared)
+    errors = " (ours stand for both where it prints none)" if bare else ""
     return [
         f"{len(compared) - apart} of {len(compared)} figures are within 3 combined standard errors of the "
         f"paper's{errors}" + (f"; {DIFFERS} marks the others." if apart else ".")
@@ -224,10 +217,21 @@ def _published_ends(cells: Sequence[Cell]) -> list[str]:
 
 
 def _ranking(cells: Sequence[Cell]) -> list[str]:
-    if not any(cell.plan.method == "grace" for cell in cells) or len(cells[0].records) < 2:
+    with_grace = any(cell.plan.method == "grace" for cell in cells)
+    if not with_grace or len(cells[0].records) < 2 or not cells[0].comparable:
         return []
     who = ", ".join(_where(cell) for cell in better_than_grace(cells)) or "no method on any function"
     return [f"Better than GraCe by more than 2 combined standard errors: {who}."]
+
+
+def _trials(cells: Sequence[Cell]) -> list[str]:
+    found = [
+        f"{_where(cell)} {_number(size)}" for cell in cells if (size := cell.found_step_size) is not None
+    ]
+    where = f"in a trial on instance {TRIAL_INSTANCE}, which is not in the table"
+    return (
+        [f"Step sizes η that are the best of the paper's grid {where}: {', '.join(found)}."] if found else []
+    )
 
 
 def _where(cell: Cell) -> str:
