@@ -70,7 +70,7 @@ def rows(path: Path) -> list[dict[str, str]]:
 
 
 def stamps(folder: Path) -> dict[str, int]:
-    return {str(path): path.stat().st_mtime_ns for path in sorted(folder.glob("runs/*/*/*"))}
+    return {str(path): path.stat().st_mtime_ns for path in sorted(folder.glob("runs/*/*/*.npz"))}
 
 
 def test_a_module_of_ones_own_gets_into_tables_and_plots_and_no_run_is_made_twice(tmp_path: Path) -> None:
