@@ -129,20 +129,25 @@ STEP_GRID = tuple(
 )  # the paper's {0.5, 0.2, 0.1, 0.05, …}
 
 # Further options of the runs behind the paper's figures: GraCe's variant and D_1 (m = 1, γ = 0.7 and
-# ε = 1e-6 are the defaults), and the Lasso's penalty s/(2ε), which leaves no coefficient. IPW is not in
-# the paper's tables; it is GraCe's search with other groups, so it is run like GraCe.
+# ε = 1e-6 are the defaults), and the Lasso's penalty s/(2ε), which leaves no coefficient, on values that
+# are not differenced. IPW is not in the paper's tables; it is GraCe's search with other groups, so it is
+# run like GraCe.
 LIKE: Mapping[str, str] = {"ipw": "grace"}
 OPTIONS: Mapping[tuple[str, str], Mapping[str, Any]] = {
-    ("distance", "lasso"): {"penalty": 5e6},
-    ("magnitude", "lasso"): {"penalty": 2.5e6},
-    ("attack", "lasso"): {"penalty": 1.5e7},
-    ("distance-2500", "lasso"): {"penalty": 1.25e9},
-    ("attack", "grace"): {"variant": "published", "first_division": 10},
-    ("attack", "ipw"): {"first_division": 10},
     **{
-        (function, "grace"): {"variant": "published", "first_division": 20}
-        for function in ("distance", "magnitude", "distance-2500")
+        (function, "lasso"): {"penalty": penalty, "differenced": False}
+        for function, penalty in {
+            "distance": 5e6,
+            "magnitude": 2.5e6,
+            "attack": 1.5e7,
+            "distance-2500": 1.25e9,
+        }.items()
     },
+    **{
+        (function, "grace"): {"variant": "published", "first_division": first}
+        for function, first in {"distance": 20, "magnitude": 20, "attack": 10, "distance-2500": 20}.items()
+    },
+    ("attack", "ipw"): {"first_division": 10},
 }
 
 # (q + 1)·T of the methods with q as an option: what a method that is not in the paper may spend.

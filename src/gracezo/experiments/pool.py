@@ -31,12 +31,51 @@ class RunFailed(RuntimeError):
     """Some runs could not be made; the message is one line for people. The other runs are kept."""
 
 
+@contextmanager
+def workers(count: int, imports: Sequence[str] = ()) -> Iterator[ProcessPoolExecutor]:
+    """Give a pool of single-threaded workers, and end them at once when anything goes wrong.
+
+    Parameters
+    ----------
+    count
+        How many at most; they start when they are needed.
+    imports
+        Modules that a worker imports first: those that register methods and functions.
+
+    Raises
+    ------
+    RunFailed
+        A worker died.
+    """
+    before = {name: os.environ.get(name) for name in _THREADS}
+    os.environ.update(dict.fromkeys(_THREADS, "1"))  # the workers inherit it, before they import NumPy
+    others = set(multiprocessing.active_children())
+    pool = ProcessPoolExecutor(
+        count, multiprocessing.get_context("spawn"), initializer=_prepare, initargs=(tuple(imports),)
+    )
+    try:
+        yield pool
+        pool.shutdown()
+    except BaseException as error:
+        pool.shutdown(wait=False, cancel_futures=True)
+        for process in set(multiprocessing.active_children()) - others:
+            process.terminate()
+        if isinstance(error, BrokenProcessPool):
+            raise RunFailed("a worker process died (out of memory?); try fewer --jobs") from error
+        raise
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
 def make_runs(
     jobs: Sequence[Job],
     store: Store,
+    pool: ProcessPoolExecutor,
     *,
-    processes: int,
-    imports: Sequence[str] = (),
     weight: Callable[[Job], float] = lambda job: 1.0,
     label: str = "runs",
     console: Console | None = None,
@@ -49,10 +88,8 @@ def make_runs(
         What is to be run, in any order; doubles are run once.
     store
         Where they are kept.
-    processes
-        How many at a time.
-    imports
-        Modules that a worker imports first: those that register methods and functions.
+    pool
+        Of `workers`.
     weight
         How long a run takes, in any unit: the long ones start first, and the time left is told by it.
     label
@@ -63,17 +100,12 @@ def make_runs(
     Raises
     ------
     RunFailed
-        A run raised an exception (the others are made first), or a worker died.
-    KeyboardInterrupt
-        After the workers are ended.
+        A run raised an exception; the others are made first.
     """
     missing = {job.name: job for job in jobs if store.get(job) is None}
     todo = sorted(missing.values(), key=weight, reverse=True)
-    if not todo:
-        return
     failures: list[str] = []
-    progress = _progress(console or Console(stderr=True))
-    with _workers(min(processes, len(todo)), imports) as pool, progress:
+    with _progress(console or Console(stderr=True)) as progress:
         line = progress.add_task(label, total=sum(map(weight, todo)), done=0, runs=len(todo))
         made_with = describe()
         with _deaf():  # the workers start here, and inherit it
@@ -102,33 +134,6 @@ def _progress(console: Console) -> Progress:
 
 
 @contextmanager
-def _workers(count: int, imports: Sequence[str]) -> Iterator[ProcessPoolExecutor]:
-    """Give a pool of single-threaded workers, and end them at once when anything goes wrong."""
-    before = {name: os.environ.get(name) for name in _THREADS}
-    os.environ.update(dict.fromkeys(_THREADS, "1"))  # the workers inherit it, before they import NumPy
-    others = set(multiprocessing.active_children())
-    pool = ProcessPoolExecutor(
-        count, multiprocessing.get_context("spawn"), initializer=_prepare, initargs=(tuple(imports),)
-    )
-    try:
-        yield pool
-        pool.shutdown()
-    except BaseException as error:
-        pool.shutdown(wait=False, cancel_futures=True)
-        for process in set(multiprocessing.active_children()) - others:
-            process.terminate()
-        if isinstance(error, BrokenProcessPool):
-            raise RunFailed("a worker process died (out of memory?); try fewer --jobs") from error
-        raise
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
-
-
-@contextmanager
 def _deaf() -> Iterator[None]:
     """Ignore Ctrl-C, which reaches every process of a terminal.
 
@@ -146,8 +151,17 @@ def _deaf() -> Iterator[None]:
 
 def _prepare(imports: Sequence[str]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # not every system lets a process inherit it
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     for name in imports:
         importlib.import_module(name)
+
+
+def _end_with_parent() -> None:
+    """End this worker when the process that waits for it is gone, however that ended."""
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    os._exit(1)
 
 
 def _attempt(job: Job, made_with: Mapping[str, Any]) -> Record | str:

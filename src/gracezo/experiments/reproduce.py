@@ -15,7 +15,7 @@ import gracezo
 from gracezo import problems
 from gracezo.experiments import figures, paper, tables, trial
 from gracezo.experiments.cells import Cell
-from gracezo.experiments.pool import make_runs
+from gracezo.experiments.pool import make_runs, workers
 from gracezo.experiments.settings import Override, Plan, Settings
 from gracezo.experiments.sheets import Sheet
 from gracezo.experiments.store import Store
@@ -176,18 +176,12 @@ def reproduce(
         figures.require_matplotlib()
     settings = request.settings
     plans = request.plans()
-    # Trials decide on step sizes, so what is to be run becomes known in rounds.
-    while missing := [job for plan in plans for job in settings.jobs(plan, store.get) if not store.get(job)]:
-        label = "trials and runs" if any(job.instance == trial.INSTANCE for job in missing) else "runs"
-        make_runs(
-            missing,
-            store,
-            processes=processes,
-            imports=request.imports,
-            weight=settings.weight,
-            label=label,
-            console=console,
-        )
+    with workers(processes, request.imports) as pool:
+        # Trials decide on step sizes, so what is to be run becomes known in rounds.
+        while missing := [j for plan in plans for j in settings.jobs(plan, store.get) if not store.get(j)]:
+            trials = any(job.instance == trial.INSTANCE for job in missing)
+            label = "trials and runs" if trials else "runs"
+            make_runs(missing, store, pool, weight=settings.weight, label=label, console=console)
     store.write("machine.json", _machine(store))
     for name in request.wanted:
         yield _write(request, name, store)
