@@ -1,0 +1,73 @@
+"""The command line: a thin shell over the library. Exit code 0 done, 1 failed, 2 wrong words."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from difflib import get_close_matches
+from typing import NoReturn
+
+import gracezo
+from gracezo.commands import methods, reproduce
+from gracezo.commands.errors import CommandError, WrongWords
+
+COMMANDS = {"reproduce": reproduce, "methods": methods}
+
+
+class _Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line, not with a page of usage."""
+
+    def error(self, message: str) -> NoReturn:
+        raise WrongWords(f"{message} (see: {self.prog} --help)")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command and return its exit code.
+
+    Examples
+    --------
+    >>> main(["methods", "fdsa"])
+    FDSA: a finite difference along every coordinate, d queries a gradient.
+    <BLANKLINE>
+    options
+      step_size  0.5
+      eps        1e-06
+    0
+    """
+    words = list(sys.argv[1:] if arguments is None else arguments)
+    try:
+        if words and not words[0].startswith("-") and words[0] not in COMMANDS:
+            raise WrongWords(_unknown(words[0]))
+        parsed = _parser().parse_args(words)
+        code: int = parsed.run(parsed)
+        sys.stdout.flush()
+        return code
+    except CommandError as error:
+        print(f"gracezo: {error}", file=sys.stderr)
+        return error.code
+    except BrokenPipeError:
+        # The reader of our output has gone; give the interpreter something to flush into at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = _Parser(
+        prog="gracezo",
+        description=gracezo.__doc__,
+        epilog="Each command has a --help of its own, with examples.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"gracezo {gracezo.__version__}")
+    subparsers = parser.add_subparsers(metavar="command", required=True)
+    for name, command in COMMANDS.items():
+        command.add(subparsers, name)
+    return parser
+
+
+def _unknown(word: str) -> str:
+    near = get_close_matches(word, COMMANDS, n=2, cutoff=0.5)
+    hint = f"did you mean {' or '.join(map(repr, near))}? " if near else ""
+    return f"unknown command {word!r}; {hint}known: {', '.join(COMMANDS)}"

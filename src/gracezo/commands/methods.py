@@ -1,0 +1,53 @@
+"""``gracezo methods``: what there is to choose from."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+import gracezo
+from gracezo.commands.errors import WrongWords
+from gracezo.methods import catalog
+
+_EXAMPLES = """\
+examples:
+  gracezo methods          one line a method
+  gracezo methods grace    its options and their defaults
+"""
+
+
+def add(subparsers: Any, name: str) -> None:
+    """Describe the words of the command."""
+    parser = subparsers.add_parser(
+        name,
+        help="list the methods, or the options of one",
+        description="List the methods, each with one sentence; or the options of one method.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("method", nargs="?", help="show the options of this method and their defaults")
+    parser.set_defaults(run=run)
+
+
+def run(words: argparse.Namespace) -> int:
+    """Print the list."""
+    known = gracezo.methods()
+    if words.method is None:
+        _columns(known)
+        return 0
+    try:
+        options = catalog.option_defaults(catalog.factory(words.method))
+    except ValueError as error:
+        raise WrongWords(str(error)) from error
+    print(known[words.method])
+    if options:
+        print("\noptions")
+        _columns({f"  {name}": f"{default}" for name, default in options.items()})
+    return 0
+
+
+def _columns(rows: dict[str, str]) -> None:
+    width = max(map(len, rows))
+    for name, text in rows.items():
+        print(f"{name:<{width}}  {text}")
