@@ -27,6 +27,32 @@ def test_recovers_sparse_vectors(seed: int, s: int, dtype: type) -> None:
     assert values == pytest.approx(signal[support])
 
 
+def by_the_book(matrix: np.ndarray, samples: np.ndarray, s: int, iterations: int) -> np.ndarray:
+    """Return Algorithm 1 of Needell & Tropp, written out with sets and dense vectors."""
+    a = np.zeros(matrix.shape[1])
+    for _ in range(iterations):
+        y = matrix.T @ (samples - matrix @ a)
+        identified = {int(i) for i in np.argsort(-np.abs(y))[: 2 * s]}
+        merged = sorted(identified | {int(i) for i in np.flatnonzero(a)})
+        b = np.zeros_like(a)
+        b[merged] = np.linalg.pinv(matrix[:, merged]) @ samples
+        a = np.zeros_like(a)
+        pruned = np.argsort(-np.abs(b))[:s]
+        a[pruned] = b[pruned]
+    return a
+
+
+@given(st.integers(0, 10**6), st.integers(2, 6), st.integers(1, 4))
+def test_every_iterate_is_the_papers(seed: int, s: int, iterations: int) -> None:
+    """With few and noisy samples it does not settle at once, and each iterate can be compared."""
+    random = np.random.default_rng(seed)
+    matrix, samples = random.standard_normal((5 * s, 40 * s)), random.standard_normal(5 * s)
+    support, values = CoSaMP(s, iterations, tolerance=0.0).recover(matrix, samples)
+    expected = by_the_book(matrix, samples, s, iterations)
+    assert support.tolist() == np.flatnonzero(expected).tolist()
+    assert values == pytest.approx(expected[support])
+
+
 @given(st.integers(0, 10**6), st.integers(1, 5))
 def test_known_support_is_least_squares(seed: int, s: int) -> None:
     """With no more columns than s, nothing is pruned: the answer is the least-squares solution."""
