@@ -50,11 +50,10 @@ class Distance(Benchmark):
     optimum: FloatArray
 
     def __init__(self, seed: int, d: int = 10_000, s: int = 10) -> None:
-        rng = instance_generator(seed)
-        support = random_support(rng, d, s)
-        hidden = np.zeros(d)
-        hidden[support] = rng.random(s)
+        rng = instance_generator(seed)  # drawn in the order of the definition: w, the support, x*
         self.weights = frozen(rng.random(d))
+        hidden = np.zeros(d)
+        hidden[random_support(rng, d, s)] = rng.random(s)
         self._hidden = frozen(hidden)
         super().__init__(np.zeros(d), s, optimum=self._hidden, floor=0.0)
 
