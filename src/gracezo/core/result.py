@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
 
 import numpy as np
 from scipy.optimize import OptimizeResult
@@ -145,14 +147,14 @@ class GradientEstimate:
 
     def __post_init__(self) -> None:
         if len(self.errors) != len(self.indices):
-            object.__setattr__(self, "errors", np.full(len(self.indices), np.nan))
+            object.__setattr__(self, "errors", _constant(len(self.indices), np.nan))
         if len(self.confirmed) != len(self.indices):
-            object.__setattr__(self, "confirmed", np.zeros(len(self.indices), np.bool_))
+            object.__setattr__(self, "confirmed", _constant(len(self.indices), np.False_))
 
     @classmethod
     def full(cls, values: FloatArray, *, flat: bool = False) -> GradientEstimate:
         """Return an estimate that names every coordinate."""
-        return cls(len(values), np.arange(len(values)), values, flat=flat)
+        return cls(len(values), _everything(len(values)), values, flat=flat)
 
     @property
     def found(self) -> float:
@@ -164,3 +166,18 @@ class GradientEstimate:
         out = np.zeros(self.size)
         out[self.indices] = self.values
         return out if self.shape is None else out.reshape(self.shape)
+
+
+# A dense method makes an estimate of all d coordinates at every step; what is the same in all of them is
+# made once and shared, read-only.
+
+
+@lru_cache(maxsize=4)
+def _everything(size: int) -> IntArray:
+    indices = np.arange(size)
+    indices.flags.writeable = False
+    return indices
+
+
+def _constant(size: int, value: Any) -> Any:
+    return np.broadcast_to(value, size)

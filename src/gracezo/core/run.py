@@ -174,7 +174,8 @@ class Run:
                 bought = self._affordable(said)
                 if bought:
                     self._ask = said if bought == len(said) else said.head(bought)
-                    self._values = np.full(bought, np.nan)
+                    self._values = np.empty(bought)
+                    self._values.fill(np.nan)
                     self._missing = bought
                     self.rounds += 1
                     return
@@ -213,9 +214,9 @@ class Run:
         assert values is not None
         self._ask = self._values = None
         self._missing = 0
-        if ask.role.may_answer and not np.isnan(values).all():
-            row = int(np.nanargmin(values))
-            if self._best is None or values[row] < self._best.value:
+        if ask.role.may_answer:
+            row = int(np.where(np.isnan(values), np.inf, values).argmin())  # NaN: not answered
+            if values[row] < (math.inf if self._best is None else self._best.value):
                 self._best = Point(ask.point(row), float(values[row]))
                 if self._target_reached and self._moves:
                     self._move(self._best)
