@@ -22,7 +22,7 @@ GROUPS = {
     "sparse": ("sparse-gradient methods", paper.SPARSE_GRADIENT),
 }
 _POINTS = 400
-_LOG_BELOW = 0.1  # a logarithmic axis where some method gets below a tenth
+_LOG_BELOW = 0.1  # a logarithmic axis where two or more get below a tenth: elsewhere it squeezes the others
 # Colours that differ in lightness too (after Okabe and Ito), each with its own dashes and marker.
 _STYLES = (
     ("#000000", "-", "o"),
@@ -111,8 +111,10 @@ def _plot(cells: Sequence[Cell], heading: str, stem: Path) -> list[Path]:
         picture = Figure(figsize=(7.2, 4.0), layout="constrained")
         axes = picture.add_subplot()
         lines = {name: _draw(axes, name, curve, place) for place, (name, curve) in enumerate(curves.items())}
-        if min(curve.mean.min() for curve in curves.values()) < _LOG_BELOW:
+        if sum(curve.mean.min() < _LOG_BELOW for curve in curves.values()) > 1:
             axes.set_yscale("log")
+        else:
+            axes.set_ylim(bottom=0)
         axes.set_xlim(left=0)
         axes.set_title(heading, loc="left")
         axes.set_xlabel("queries")
