@@ -175,14 +175,22 @@ def test_a_run_that_fails_is_one_line_the_rest_is_kept_and_one_that_diverges_cou
     assert float(rows(tmp_path / "gracezo-results" / "main.csv")[0]["mean"]) == 1.0
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="signals")
-def test_ctrl_c_keeps_what_is_finished_and_says_how_to_continue(tmp_path: Path) -> None:
-    # Instance 1 never ends of its own accord, as long as the file is not there.
-    endless = MODULE.replace(
-        "def bowl(instance):",
-        "def bowl(instance):\n        while instance == 1 and not os.path.exists('go'): time.sleep(0.01)",
-    ).replace("import numpy as np", "import os\n    import time\n    import numpy as np")
-    write(tmp_path / "mine.py", endless + REGISTER)
+@pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
+@pytest.mark.parametrize("by", ["Ctrl-C", "SIGKILL"])
+def test_a_call_that_is_stopped_keeps_what_is_finished_and_leaves_no_worker(by: str, tmp_path: Path) -> None:
+    # Instance 1 does not end until there is a file "go", and says who is waiting.
+    waiting = """
+    def bowl(instance):
+        if instance == 1:
+            pathlib.Path("worker").write_text(str(os.getpid()))
+            while not pathlib.Path("go").exists():
+                time.sleep(0.01)
+    """
+    imports = "import os\n    import pathlib\n    import time\n    import numpy as np"
+    module = MODULE.replace("import numpy as np", imports).replace(
+        "\n    def bowl(instance):", waiting.rstrip()
+    )
+    write(tmp_path / "mine.py", module + REGISTER)
     words = ["main", "--import", "mine", "--methods", "careful", "--functions", "bowl", "--runs", "2"]
     words += ["--budget", "20", "--setting", "careful.step_size=0.25"]
     running = subprocess.Popen(
@@ -193,17 +201,37 @@ def test_ctrl_c_keeps_what_is_finished_and_says_how_to_continue(tmp_path: Path) 
         text=True,
         start_new_session=True,
     )
-    while not (kept := stamps(tmp_path / "gracezo-results")):
+    results = tmp_path / "gracezo-results"
+    while not stamps(results) or not (tmp_path / "worker").exists():
         assert running.poll() is None
         time.sleep(0.02)
-    os.killpg(running.pid, signal.SIGINT)  # as a terminal does: every process of the group
-    _, said = running.communicate(timeout=60)
-    assert running.returncode == 1
-    assert "the finished runs are kept in gracezo-results, and the same command continues there" in said
-    assert "Traceback" not in said
-    assert stamps(tmp_path / "gracezo-results") == kept
+    kept = stamps(results)
+    if by == "SIGKILL":
+        running.kill()
+        running.communicate(timeout=60)
+    else:
+        os.killpg(running.pid, signal.SIGINT)  # as a terminal does: every process of the group
+        _, said = running.communicate(timeout=60)
+        assert running.returncode == 1
+        assert "kept in gracezo-results, and the same command continues there" in said
+        assert "Traceback" not in said
+    worker = int((tmp_path / "worker").read_text(encoding="utf-8"))
+    deadline = time.monotonic() + 60
+    while alive(worker):
+        assert time.monotonic() < deadline, "the worker outlives the process that waits for it"
+        time.sleep(0.02)
+    assert stamps(results) == kept
     write(tmp_path / "go", "")
     assert call(tmp_path, *words).returncode == 0
-    finished = stamps(tmp_path / "gracezo-results")
-    assert len(finished) == 2
-    assert kept.items() <= finished.items()
+    assert len(stamps(results)) == 2
+    assert kept.items() <= stamps(results).items()
+
+
+def alive(process: int) -> bool:
+    """Return whether a process runs; one that has ended may still be listed (state Z)."""
+    try:
+        os.kill(process, 0)
+        state = Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
+    except (ProcessLookupError, FileNotFoundError):
+        return False
+    return state != "Z"

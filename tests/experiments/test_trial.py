@@ -11,7 +11,9 @@ from gracezo.experiments.trial import SHORT, step_size
 SIZES = (0.5, 0.2, 0.1, 0.05)
 
 
-def search(value: Callable[[float, int], float], budget: int = 1000) -> tuple[float, list[tuple[float, int]]]:
+def search(
+    value: Callable[[float, int], float], budget: int = 1000, thorough: bool = True
+) -> tuple[float, list[tuple[float, int]]]:
     """Run the search against made-up results and return the size and the trials made, in order."""
     made: dict[str, Record] = {}
     order: list[tuple[float, int]] = []
@@ -20,7 +22,7 @@ def search(value: Callable[[float, int], float], budget: int = 1000) -> tuple[fl
         return Job("distance", "rs", 100, {"step_size": size}, max_queries=queries)
 
     while True:
-        found = step_size(trial, SIZES, budget, lambda job: made.get(job.name))
+        found = step_size(trial, SIZES, budget, lambda job: made.get(job.name), thorough=thorough)
         if not isinstance(found, list):
             return found, order
         assert found, "a search that wants nothing must have an answer"
@@ -51,3 +53,9 @@ def test_the_smallest_size_ends_the_search() -> None:
 @pytest.mark.parametrize("constant", [1.0, 0.5])
 def test_a_tie_takes_the_largest(constant: float) -> None:
     assert search(lambda size, queries: constant)[0] == 0.5
+
+
+def test_a_quick_search_is_the_short_look_alone() -> None:
+    size, order = search(lambda size, queries: abs(size - 0.2), thorough=False)
+    assert size == 0.2
+    assert len(order) == len(SIZES)

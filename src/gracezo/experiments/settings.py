@@ -88,8 +88,8 @@ class Settings:
         The queries of cells that the paper does not have; by default the paper's on its own
         functions, 6,000 elsewhere.
     shrink
-        Steps and queries are divided by it, for a quick look; a trial then looks at every third
-        step size only.
+        Steps and queries are divided by it, for a quick look; a trial is then a short look at every
+        third step size.
     imports
         The user's modules that register methods and functions.
     """
@@ -107,13 +107,15 @@ class Settings:
         """
         options = self.options(plan.function, plan.method)
         if self.on_trial(plan):
+            thorough = self.shrink == 1
             found = trial.step_size(
                 lambda size, queries: self._job(
                     plan, trial.INSTANCE, {**options, "step_size": size}, queries
                 ),
-                paper.STEP_GRID if self.shrink == 1 else paper.STEP_GRID[::3],
+                paper.STEP_GRID if thorough else paper.STEP_GRID[::3],
                 self.queries(plan.function),
                 get,
+                thorough=thorough,
             )
             if isinstance(found, list):
                 return found

@@ -21,7 +21,12 @@ Get: TypeAlias = Callable[[Job], Record | None]
 
 
 def step_size(
-    trial: Callable[[float, int], Job], sizes: Sequence[float], budget: int, get: Get
+    trial: Callable[[float, int], Job],
+    sizes: Sequence[float],
+    budget: int,
+    get: Get,
+    *,
+    thorough: bool = True,
 ) -> float | list[Job]:
     """Return the step size, or the trials that have to be made before it is known.
 
@@ -35,12 +40,14 @@ def step_size(
         The queries of the run that the step size is for.
     get
         Gives the record of a finished trial.
+    thorough
+        Whether the second part is made: the trials with the whole budget.
     """
     looks = [trial(size, max(2, budget // SHORT)) for size in sizes]
     if open_ := [job for job in looks if get(job) is None]:
         return open_
     place = min(range(len(sizes)), key=lambda at: _best(looks[at], get))
-    while place + 1 < len(sizes):
+    while thorough and place + 1 < len(sizes):
         pair = [trial(size, budget) for size in sizes[place : place + 2]]
         if open_ := [job for job in pair if get(job) is None]:
             return open_
