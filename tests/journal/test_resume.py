@@ -79,7 +79,7 @@ def prefix(journal: Path, to: Path, answers: int, sent: bool) -> None:
 
 
 @pytest.mark.parametrize("method", [*METHODS, "thrifty"])
-@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=6, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_any_prefix_resumes_to_the_same_result(tmp_path: Path, method: str, data: st.DataObject) -> None:
     case, valley = Case(method, max_queries=90), Valley()
@@ -98,7 +98,7 @@ def test_any_prefix_resumes_to_the_same_result(tmp_path: Path, method: str, data
 
 
 @pytest.mark.parametrize("method", [*METHODS, "thrifty"])
-@settings(max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=6, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(budget=st.integers(1, 60), more=st.integers(1, 60))
 def test_a_larger_budget_extends(tmp_path: Path, method: str, budget: int, more: int) -> None:
     (tmp_path / "run.db").unlink(missing_ok=True)
