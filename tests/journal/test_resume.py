@@ -24,6 +24,7 @@ from gracezo.core.result import Finish, Result
 from gracezo.core.run import Limits
 from gracezo.core.types import FloatArray
 from gracezo.journal.identity import Identity
+from gracezo.journal.reading import read
 from gracezo.journal.session import Session
 from gracezo.setup import Setup
 from gracezo.testing import Case, Valley, assert_same
@@ -112,6 +113,8 @@ def test_a_larger_budget_extends(tmp_path: Path, method: str, budget: int, more:
     result = gracezo.resume(tmp_path / "run.db", valley, max_queries=budget + more)
     assert_same(result, expected, f"{method} from {budget} to {budget + more}")
     assert result.reasked == 0
+    numbers = [query.query for query in read(tmp_path / "run.db").queries]
+    assert numbers == list(range(1, expected.nfev + 1))
     if method != "thrifty":
         assert len(valley.points) == expected.nfev
     again = len(valley.points)

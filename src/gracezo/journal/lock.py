@@ -23,7 +23,8 @@ class WriterLock:
     """The right to write a journal, held until `release`."""
 
     def __init__(self, journal: Path) -> None:
-        self._path = journal.resolve().with_name(journal.name + "-lock")
+        real = journal.resolve()
+        self._path = real.with_name(real.name + "-lock")
         if self._path in _HELD:
             raise JournalError(f"{journal} is being written by another run of this process")
         while True:
