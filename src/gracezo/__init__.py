@@ -1,11 +1,14 @@
 """Zeroth-order optimisation in very high dimension, when few coordinates matter at a time."""
 
 from gracezo import problems, theory
-from gracezo.api import Optimizer, estimate_gradient, estimate_noise, minimize
+from gracezo.api import estimate_gradient, estimate_noise, minimize, resume
 from gracezo.core.errors import EvaluationError
 from gracezo.core.result import GradientEstimate, Result
 from gracezo.estimators.noise import NoiseEstimate
+from gracezo.journal.errors import JournalError, JournalWriteError
+from gracezo.journal.settings import Journal
 from gracezo.methods.catalog import methods, register
+from gracezo.optimizer import Optimizer
 from gracezo.scipy_adapter import scipy_method
 
 __version__ = "0.1.0"
@@ -13,6 +16,9 @@ __version__ = "0.1.0"
 __all__ = [
     "EvaluationError",
     "GradientEstimate",
+    "Journal",
+    "JournalError",
+    "JournalWriteError",
     "NoiseEstimate",
     "Optimizer",
     "Result",
@@ -22,6 +28,7 @@ __all__ = [
     "minimize",
     "problems",
     "register",
+    "resume",
     "scipy_method",
     "theory",
 ]

@@ -1,10 +1,11 @@
-"""The public entry points: minimize, estimate_gradient, Optimizer."""
+"""The public entry points that call the function: minimize, resume, estimate_gradient."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import os
+from collections.abc import Callable, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,17 +16,20 @@ from gracezo import checks
 from gracezo.core.asks import Point, Steps
 from gracezo.core.drive import Evaluator, drive
 from gracezo.core.keys import Key
-from gracezo.core.method import Estimator, HasEstimator, Method, Problem
+from gracezo.core.method import Estimator, HasEstimator
 from gracezo.core.result import Finish, GradientEstimate, Result, Status
 from gracezo.core.run import Limits, Run
-from gracezo.core.steps import valued, whole_run
-from gracezo.core.types import FloatArray
+from gracezo.core.steps import valued
 from gracezo.estimators.noise import NoiseEstimate, measure_noise
-from gracezo.evaluators.objective import Objective, as_value
+from gracezo.evaluators.objective import Objective
 from gracezo.evaluators.serial import Serial
 from gracezo.evaluators.vectorized import Vectorized
-from gracezo.methods import catalog
+from gracezo.journal.errors import JournalError
+from gracezo.journal.identity import Identity, fingerprint
+from gracezo.journal.session import Session
+from gracezo.journal.settings import Journal
 from gracezo.progress import live_line
+from gracezo.setup import Setup
 
 
 def minimize(
@@ -45,6 +49,7 @@ def minimize(
     seed: int | None = None,
     callback: Callable[[OptimizeResult], object] | None = None,
     progress: bool = False,
+    journal: str | os.PathLike[str] | Journal | None = None,
     options: Mapping[str, Any] | None = None,
 ) -> Result:
     """Minimise a function of many coordinates by its values alone.
@@ -86,6 +91,10 @@ def minimize(
         nfev. Raising StopIteration ends the run.
     progress
         Whether to show a live line on standard error.
+    journal
+        A file that keeps every value before the method sees it; a path or a
+        `Journal`. If the same run is recorded there, it goes on where it
+        stopped and asks nothing again; another run is refused.
     options
         The options of the method. An unknown one is an error.
 
@@ -100,6 +109,8 @@ def minimize(
         Wrong input, before any query.
     EvaluationError
         `fun` raised an exception or returned no finite number. Its `.result` is the best so far.
+    JournalError, JournalWriteError
+        The journal belongs to another run, is in use or damaged; or cannot be written.
 
     Examples
     --------
@@ -115,7 +126,7 @@ def minimize(
     checks.function("fun", fun)
     if callback is not None:
         checks.function("callback", callback)
-    setup = _Setup.checked(
+    setup = Setup.checked(
         x0,
         method,
         sparsity,
@@ -124,11 +135,97 @@ def minimize(
         seed,
         options,
     )
-    run = setup.run(_notify(callback) if callback is not None else None)
     evaluate = _evaluator(fun, args, setup.x0.shape, vectorized, copy)
-    with live_line(run) if progress else nullcontext():
-        drive(run, evaluate)
-    return run.result()
+    if journal is None:
+        return _conduct(setup, evaluate, callback, progress)
+    chosen = Journal.of(journal)
+    identity = Identity.of(chosen.fingerprint or fingerprint(fun), setup.x0, setup.arguments)
+    with Session(chosen) as session:
+        drawn = session.begin(identity, setup.seed, setup.limits)
+        return _conduct(replace(setup, seed=drawn), evaluate, callback, progress, session)
+
+
+def resume(
+    journal: str | os.PathLike[str] | Journal,
+    fun: Callable[..., Any],
+    args: tuple[Any, ...] = (),
+    *,
+    max_queries: int | None = None,
+    max_seconds: float | None = None,
+    vectorized: bool = False,
+    callback: Callable[[OptimizeResult], object] | None = None,
+    progress: bool = False,
+) -> Result:
+    """Go on with a recorded run exactly where it stopped.
+
+    The result is that of a run that was never stopped: same x, same trace,
+    same count. No recorded query is asked again. A run that is finished
+    returns its result.
+
+    Parameters
+    ----------
+    journal
+        The `journal` of `minimize`.
+    fun, args, vectorized, callback, progress
+        As in `minimize`. The function is the one of the recorded run, known
+        by its name; it is never taken from the file. Steps that were made
+        before fire no callback.
+    max_queries
+        A new budget, from the start of the run: it goes on as a run with that budget would have gone.
+    max_seconds
+        How long to go on from now. If not given, as long as the recorded run was allowed to.
+
+    Returns
+    -------
+    Result
+        As of `minimize`. `nfev` counts distinct queries, `reasked` those
+        that may have been evaluated twice because their values were lost.
+
+    Raises
+    ------
+    JournalError
+        There is no such journal, it is damaged or in use, another function
+        is recorded, or the method does not ask what is recorded.
+
+    Examples
+    --------
+    >>> import gracezo, tempfile
+    >>> def f(x):
+    ...     return float(x @ x)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     journal = folder + "/run.db"
+    ...     first = gracezo.minimize(f, [1.0, 2.0], method="fdsa", max_queries=4, journal=journal)
+    ...     more = gracezo.resume(journal, f, max_queries=7)  # three calls of f
+    >>> first.nfev, more.nfev, more.nit
+    (4, 7, 2)
+    """
+    checks.function("fun", fun)
+    if callback is not None:
+        checks.function("callback", callback)
+    chosen = Journal.of(journal)
+    if not chosen.path.exists():
+        raise JournalError(f"there is no journal at {chosen.path}")
+    with Session(chosen) as session:
+        recorded = session.identity
+        if recorded is None:
+            raise JournalError(f"{chosen.path} is empty")
+        if recorded.functions():
+            raise JournalError(
+                f"{chosen.path} cannot give back {', '.join(recorded.functions())}, a function: "
+                f"call minimize with the same arguments and journal instead"
+            )
+        limits = session.limits
+        limits |= {} if max_queries is None else {"max_queries": max_queries}
+        limits |= {} if max_seconds is None else {"max_seconds": max_seconds}
+        stop = checks.limits(**limits).or_default()
+        try:
+            setup = Setup.checked(recorded.x0, limits=stop, **recorded.arguments)
+        except (TypeError, ValueError) as error:
+            raise JournalError(f"{chosen.path} cannot be resumed: {error}") from error
+        identity = replace(recorded, fingerprint=chosen.fingerprint or fingerprint(fun))
+        session.begin(identity, setup.seed, stop, more_time=max_seconds is not None)
+        evaluate = _evaluator(fun, args, setup.x0.shape, vectorized, copy=True)
+        return _conduct(setup, evaluate, callback, progress, session)
 
 
 def estimate_gradient(
@@ -173,7 +270,7 @@ def estimate_gradient(
     """
     checks.function("fun", fun)
     budget = checks.limits(max_queries)
-    setup = _Setup.checked(x, method, sparsity, f0, budget, seed, options)
+    setup = Setup.checked(x, method, sparsity, f0, budget, seed, options)
     made = setup.method
     if not isinstance(made, HasEstimator):
         raise ValueError(
@@ -228,126 +325,29 @@ def estimate_noise(fun: Callable[..., Any], x: npt.ArrayLike, *, seed: int | Non
     return replace(found[0], queries=run.nfev)
 
 
-class Optimizer:
-    """Ask and tell: for those who evaluate the points themselves.
-
-    Gives the same points, trace and count as `minimize` with the same arguments.
-
-    Parameters
-    ----------
-    x0, method, sparsity, f0, max_queries, max_steps, max_seconds, target, seed, options
-        As in `minimize`.
-
-    Examples
-    --------
-    >>> import gracezo
-    >>> optimizer = gracezo.Optimizer([1.0, 2.0], method="fdsa", max_queries=10, options={"step_size": 0.1})
-    >>> while len(points := optimizer.ask()):
-    ...     optimizer.tell([float(x @ x) for x in points])
-    >>> optimizer.result.nfev, optimizer.result.status
-    (10, 1)
-    """
-
-    def __init__(
-        self,
-        x0: npt.ArrayLike,
-        method: str = "grace",
-        *,
-        sparsity: int | None = None,
-        f0: float | None = None,
-        max_queries: int | None = None,
-        max_steps: int | None = None,
-        max_seconds: float | None = None,
-        target: float | None = None,
-        seed: int | None = None,
-        options: Mapping[str, Any] | None = None,
-    ) -> None:
-        stop = checks.limits(max_queries, max_steps, max_seconds, target).or_default()
-        self._run = _Setup.checked(x0, method, sparsity, f0, stop, seed, options).run(None)
-        self._told = 0  # rows of the current ask that have their value
-        self._shown: FloatArray | None = None
-
-    def ask(self, limit: int | None = None) -> FloatArray:
-        """Return the points whose values are wanted now, (k, *x0.shape).
-
-        At most `limit` of them; none when the run is over. Asking again
-        before telling returns the same points.
-        """
-        if limit is not None and limit < 1:
-            raise ValueError(f"limit must be at least 1; given: {limit!r}")
-        if self._shown is None:
-            ask = self._run.next()
-            if ask is None:
-                return np.empty((0, *self._run.x0.shape))
-            count = len(ask) - self._told
-            if limit is not None:
-                count = min(count, limit)
-            points = np.stack([ask.point(self._told + row) for row in range(count)])
-            self._shown = points.reshape(count, *self._run.x0.shape)
-        return self._shown.copy()
-
-    def tell(self, values: Sequence[float] | npt.ArrayLike) -> None:
-        """Give the values at the points of the last `ask`, in their order.
-
-        Raises
-        ------
-        EvaluationError
-            When a value is not a finite number; the run is over then.
-        """
-        if self._shown is None:
-            raise RuntimeError("tell() follows ask(): nothing is being asked")
-        told = list(values)  # type: ignore[arg-type]  # anything that can be iterated
-        if len(told) != len(self._shown):
-            raise ValueError(
-                f"tell() needs one value a point: {len(self._shown)} were asked, {len(told)} given"
-            )
-        first, self._told, self._shown = self._told, self._told + len(told), None
-        self._run.record([(first + row, as_value(value)) for row, value in enumerate(told)])
-        if self._run.complete:
-            self._told = 0
-        self._run.stop_if_late()
-
-    @property
-    def result(self) -> Result:
-        """The result so far."""
-        return self._run.result()
+# ---------------------------------------------------------------- what they share
 
 
-# ---------------------------------------------------------------- what the entry points share
+def _conduct(
+    setup: Setup,
+    evaluate: Evaluator,
+    callback: Callable[[OptimizeResult], object] | None,
+    progress: bool,
+    session: Session | None = None,
+) -> Result:
+    """Run to the end, with a session of a journal in between if there is one."""
+    notify = None if callback is None else _notify(callback)
+    if session is None:
+        run = setup.run(notify)
+    else:
+        run = setup.run(session.on_move(notify), session.elapsed)
+        evaluate = session.evaluator(run, evaluate)
+    with live_line(run) if progress else nullcontext():
+        drive(run, evaluate)
+    return run.result()
 
 
-@dataclass(frozen=True)
-class _Setup:
-    """A checked problem with its method, ready to run."""
-
-    x0: FloatArray
-    f0: float | None
-    method: Method
-    limits: Limits
-    seed: int
-
-    @classmethod
-    def checked(
-        cls,
-        x0: npt.ArrayLike,
-        method: str,
-        sparsity: int | None,
-        f0: float | None,
-        limits: Limits,
-        seed: int | None,
-        options: Mapping[str, Any] | None,
-    ) -> _Setup:
-        start = checks.point("x0", x0)
-        problem = Problem(start.size, checks.sparsity(sparsity, start.size))
-        made = catalog.make(method, problem, checks.options(options))
-        return cls(start, checks.number("f0", f0), made, limits, checks.seed(seed))
-
-    def run(self, on_move: Callable[[Run, Point], None] | None) -> Run:
-        steps = whole_run(self.method, self.x0.ravel(), self.f0, Key(self.seed))
-        return Run(steps, self.x0, self.limits, self.seed, on_move)
-
-
-def _estimation(setup: _Setup, estimator: Estimator, found: list[GradientEstimate]) -> Steps[Finish]:
+def _estimation(setup: Setup, estimator: Estimator, found: list[GradientEstimate]) -> Steps[Finish]:
     at = yield from valued(setup.x0.ravel(), setup.f0)
     found.append((yield from estimator.estimate(at, 1, Key(setup.seed).child(1))))
     return Finish(Status.CONVERGED, "the gradient is estimated")
@@ -362,6 +362,8 @@ def _evaluator(
 
 def _notify(callback: Callable[[OptimizeResult], object]) -> Callable[[Run, Point], None]:
     def on_move(run: Run, to: Point) -> None:
+        if run.nit == 0:  # x0 is no step
+            return
         x = to.x.reshape(run.x0.shape).copy()
         callback(OptimizeResult(x=x, fun=to.value, nit=run.nit, nfev=run.nfev))
 

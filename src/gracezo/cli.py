@@ -10,10 +10,16 @@ from difflib import get_close_matches
 from typing import NoReturn
 
 import gracezo
-from gracezo.commands import methods, reproduce
+from gracezo.commands import journal, methods, minimize, reproduce, screen
 from gracezo.commands.errors import CommandError, WrongWords
 
-COMMANDS = {"reproduce": reproduce, "methods": methods}
+COMMANDS = {
+    "minimize": minimize,
+    "screen": screen,
+    "journal": journal,
+    "methods": methods,
+    "reproduce": reproduce,
+}
 
 
 class _Parser(argparse.ArgumentParser):

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ import scipy.optimize
 
 import gracezo
 from gracezo.core.errors import EvaluationError
-from gracezo.core.result import Result
+from gracezo.core.result import Result, Status
 from gracezo.core.types import FloatArray
 
 
@@ -101,12 +102,37 @@ def by_scipy(case: Case, valley: Valley) -> Result:
     return result
 
 
+def by_pieces(case: Case, valley: Valley) -> Result:
+    """Run with a journal, interrupted after every 40 calls and resumed."""
+    with TemporaryDirectory() as folder:
+        journal = gracezo.Journal(f"{folder}/run.db", fingerprint="the valley")
+        result = gracezo.minimize(_Stops(valley), valley.x0, **case.arguments(journal=journal))
+        while result.status == Status.STOPPED:
+            result = gracezo.resume(journal, _Stops(valley))
+    return result
+
+
+@dataclass
+class _Stops:
+    """Interrupts the run instead of the 41st call."""
+
+    valley: Valley
+    calls: int = 0
+
+    def __call__(self, x: FloatArray) -> float:
+        self.calls += 1
+        if self.calls > 40:
+            raise KeyboardInterrupt
+        return self.valley(x)
+
+
 # Who answers must not matter: every way below gives the result of `by_serial`, bit for bit.
 WAYS: dict[str, Callable[[Case, Valley], Result]] = {
     "shared buffer": by_shared_buffer,
     "rows": by_rows,
     "by hand": by_hand,
     "scipy": by_scipy,
+    "pieces": by_pieces,
 }
 
 

@@ -69,7 +69,9 @@ class Run:
     seed
         The seed of the run, for the result.
     on_move
-        Called with the run and the new iterate after each step; may raise StopIteration.
+        Called with the run and each iterate, x0 first; may raise StopIteration.
+    elapsed
+        Returns the seconds that count for `max_seconds`; a watch that starts now, if not given.
     """
 
     def __init__(
@@ -79,12 +81,16 @@ class Run:
         limits: Limits,
         seed: int,
         on_move: Callable[[Run, Point], None] | None = None,
+        elapsed: Callable[[], float] | None = None,
     ) -> None:
         self.x0 = x0
         self.limits = limits
         self.seed = seed
         self.nfev = 0
         self.rounds = 0
+        self.reasked = 0  # kept by whoever asks again
+        self.curtailed = False  # whether the budget has refused or cut short something
+        self.late = False  # whether the time had passed
         self.finish: Finish | None = None
         self._steps = steps
         self._on_move = on_move
@@ -94,7 +100,7 @@ class Run:
         self._ask: Ask | None = None
         self._values: FloatArray | None = None
         self._missing = 0
-        self._began = time.monotonic()
+        self._elapsed = elapsed or _watch()
 
     # ------------------------------------------------------------ the conversation
 
@@ -151,7 +157,8 @@ class Run:
     def stop_if_late(self) -> bool:
         """End the run if its time has passed; return whether it is over."""
         limit = self.limits.max_seconds
-        if limit is not None and time.monotonic() - self._began >= limit:
+        if self.finish is None and limit is not None and self._elapsed() >= limit:
+            self.late = True
             self.stop(Status.SPENT, f"{limit:g} seconds have passed")
         return self.finish is not None
 
@@ -193,6 +200,7 @@ class Run:
         left = self.limits.max_queries - self.nfev
         if len(ask) + ask.reserve <= left:
             return len(ask)
+        self.curtailed = True
         return min(left, len(ask)) if ask.role.divisible else 0
 
     def _spent_message(self) -> str:
@@ -235,7 +243,7 @@ class Run:
             self._end(Finish(Status.CONVERGED, f"the target {self.limits.target:g} is reached"))
         elif self.limits.max_steps is not None and self.nit >= self.limits.max_steps:
             self._end(Finish(Status.SPENT, f"all {self.limits.max_steps:,} steps are made"))
-        if self._on_move is not None and self.nit > 0:
+        if self._on_move is not None:
             try:
                 self._on_move(self, to)
             except StopIteration:
@@ -277,11 +285,16 @@ class Run:
             trace=Trace(queries=moves[:, 0].astype(np.int64), values=moves[:, 1]),
             rounds=self.rounds,
             seed=self.seed,
-            reasked=0,
+            reasked=self.reasked,
         )
 
 
 _NOTHING = np.zeros(0)
+
+
+def _watch() -> Callable[[], float]:
+    began = time.monotonic()
+    return lambda: time.monotonic() - began
 
 
 def _support(x0: FloatArray, x: FloatArray) -> IntArray:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
@@ -22,6 +23,7 @@ class Serial:
 
     objective: Objective
     copy: bool = True
+    at_once: ClassVar[int] = 1  # an evaluator that says nothing may have a whole ask in flight
 
     def __call__(self, ask: Ask) -> Iterator[list[Answer]]:
         """Yield the answers in the order of the rows, one call of f at a time."""

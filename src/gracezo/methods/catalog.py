@@ -126,6 +126,12 @@ def option_defaults(build: Factory) -> dict[str, Any]:
     return {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
 
 
+def constants(name: str) -> dict[str, Any]:
+    """Return the defaults of a method's options but those that are functions."""
+    defaults = option_defaults(factory(name))
+    return {option: value for option, value in defaults.items() if not callable(value)}
+
+
 def _sentence(build: Factory) -> str:
     return (inspect.getdoc(build) or "(no description)").splitlines()[0]
 

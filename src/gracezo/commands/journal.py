@@ -1,0 +1,179 @@
+"""``gracezo journal``: look into a journal, or take its tables elsewhere."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import datetime
+import importlib
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from gracezo.commands.errors import Failed, WrongWords
+from gracezo.journal.errors import JournalError
+from gracezo.journal.reading import Record, read
+
+Table: TypeAlias = dict[str, list[Any]]  # columns
+
+_DESCRIPTION = """\
+show prints what a journal holds: which run it is, how far it has come, its last
+steps. export writes one of its tables as CSV, or as Parquet if pyarrow is
+installed. Both may be used while the run goes on.
+
+tables:
+  queries  query, role, value, failure: every evaluation, in the order of asking
+  steps    step, queries, value, changed: every iterate, x0 first
+  x        step, index, x: where each iterate differs from x0
+"""
+_EXAMPLES = """\
+examples:
+  gracezo journal show run.db
+  gracezo journal export run.db --out queries.csv
+  gracezo journal export run.db --table steps --out steps.parquet
+"""
+
+
+def add(subparsers: Any, name: str) -> None:
+    """Describe the words of the command."""
+    parser = subparsers.add_parser(
+        name,
+        help="look into a journal, or export its tables",
+        description=_DESCRIPTION,
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("what", choices=("show", "export"))
+    parser.add_argument("journal", type=Path, metavar="FILE", help="the journal")
+    parser.add_argument("--table", choices=tuple(TABLES), help="what to export (default: queries)")
+    parser.add_argument(
+        "--out", type=Path, metavar="FILE", help="where to: .csv or .parquet (default: CSV, printed)"
+    )
+    parser.set_defaults(run=run)
+
+
+def run(words: argparse.Namespace) -> int:
+    """Show or export."""
+    if words.what == "show" and (words.table or words.out):
+        raise WrongWords("--table and --out belong to export")
+    try:
+        record = read(words.journal)
+    except JournalError as error:
+        raise Failed(str(error)) from error
+    if words.what == "show":
+        _show(record)
+        return 0
+    table = TABLES[words.table or "queries"](record)
+    try:
+        _export(table, words.out)
+    except OSError as error:
+        if isinstance(error, BrokenPipeError):
+            raise
+        raise Failed(f"--out {words.out}: {error.strerror or error}") from error
+    return 0
+
+
+# ---------------------------------------------------------------- show
+
+
+def _show(record: Record) -> None:
+    arguments = record.identity.arguments
+    limits = {name: value for name, value in record.header.get("limits", {}).items() if value is not None}
+    answered = sum(query.failure is None for query in record.queries)
+    failed = len(record.queries) - answered
+    rows = {
+        "function": record.identity.fingerprint,
+        "method": f"{arguments.get('method')}, seed {arguments.get('seed')}",
+        "options": _listed(arguments.get("options") or {}),
+        "x0": f"{record.identity.x0.size:,} coordinates, shape {record.identity.x0.shape}",
+        "limits": _listed(limits) or "the default",
+        "written by": f"gracezo {record.header.get('library')}, {_date(record.header.get('created'))}",
+        "queries": f"{answered:,} answered"
+        + f", {failed:,} failed" * bool(failed)
+        + f", {record.in_flight:,} asked without an answer" * bool(record.in_flight)
+        + f", {record.reasked:,} asked again" * bool(record.reasked)
+        + f", {record.aside:,} set aside by a larger budget" * bool(record.aside),
+        "state": "under way, or stopped by force" if record.finish is None else record.finish.message,
+    }
+    for name, text in rows.items():
+        print(f"{name:<10}  {text}")
+    if record.steps:
+        print(f"\n{'step':>8}  {'queries':>10}  {'f':>22}  changed")
+        changed = steps(record)["changed"]
+        for step, count in list(zip(record.steps, changed, strict=True))[-10:]:
+            print(f"{step.step:>8}  {step.queries:>10,}  {step.value!r:>22}  {count:,}")
+        best = min(record.steps, key=lambda step: step.value)
+        print(f"\nbest iterate: step {best.step}, f = {best.value!r}")
+
+
+def _listed(values: dict[str, Any]) -> str:
+    return ", ".join(f"{name}={value}" for name, value in values.items())
+
+
+def _date(seconds: object) -> str:
+    if not isinstance(seconds, int):
+        return "at an unknown time"
+    try:
+        moment = datetime.datetime.fromtimestamp(seconds, datetime.timezone.utc)
+    except (OverflowError, ValueError, OSError):
+        return "at an unknown time"
+    return f"{moment:%Y-%m-%d %H:%M} UTC"
+
+
+# ---------------------------------------------------------------- export
+
+
+def queries(record: Record) -> Table:
+    """Return every evaluation."""
+    names = ("query", "role", "value", "failure")
+    return {name: [getattr(query, name) for query in record.queries] for name in names}
+
+
+def steps(record: Record) -> Table:
+    """Return every iterate."""
+    names = ("step", "queries", "value")
+    table: Table = {name: [getattr(step, name) for step in record.steps] for name in names}
+    x0 = record.identity.x0.ravel()
+    return table | {"changed": [int(np.count_nonzero(step.x != x0)) for step in record.steps]}
+
+
+def points(record: Record) -> Table:
+    """Return where the iterates differ from x0."""
+    x0 = record.identity.x0.ravel()
+    table: Table = {"step": [], "index": [], "x": []}
+    for step in record.steps:
+        where = np.flatnonzero(step.x != x0)
+        table["step"] += [step.step] * len(where)
+        table["index"] += where.tolist()
+        table["x"] += step.x[where].tolist()
+    return table
+
+
+TABLES: dict[str, Callable[[Record], Table]] = {"queries": queries, "steps": steps, "x": points}
+
+
+def _export(table: Table, path: Path | None) -> None:
+    if path is None:
+        _write_csv(table, sys.stdout)
+    elif path.suffix == ".csv":
+        with path.open("w", newline="", encoding="utf-8") as file:
+            _write_csv(table, file)
+    elif path.suffix == ".parquet":
+        try:
+            pyarrow = importlib.import_module("pyarrow")
+            parquet = importlib.import_module("pyarrow.parquet")
+        except ImportError as error:
+            raise Failed("Parquet needs pyarrow (pip install pyarrow); or write .csv") from error
+        parquet.write_table(pyarrow.table(table), path)
+    else:
+        raise WrongWords(f"--out must end in .csv or .parquet; given: {path}")
+
+
+def _write_csv(table: Table, file: Any) -> None:
+    writer = csv.writer(file)
+    writer.writerow(table)
+    writer.writerows(zip(*table.values(), strict=True))

@@ -1,0 +1,168 @@
+"""``gracezo minimize``: a function of yours, or any program."""
+
+from __future__ import annotations
+
+import argparse
+import shlex
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import gracezo
+from gracezo.commands import objective
+from gracezo.commands.errors import Failed, WrongWords
+from gracezo.commands.interrupts import in_good_order
+from gracezo.core.result import Result, Status
+
+_DESCRIPTION = """\
+Minimise a function by its values alone: a Python function, or any program that
+reads a point from a file and answers with a number.
+
+With --journal, every value is on record before it is used. A run that was
+stopped, by whatever cause, goes on with --resume and asks nothing again.
+"""
+_EXAMPLES = """\
+examples:
+  gracezo minimize model:loss --x0 start.npy --sparsity 10 --max-queries 2000
+  gracezo minimize --command "./simulate {input}" --format text --dim 10000 \\
+          --sparsity 10 --max-queries 2000 --journal run.db
+  gracezo minimize --command "./simulate {input}" --format text --resume run.db
+  gracezo minimize model:loss --resume run.db --max-queries 4000 --out best.npy
+
+Ctrl-C (or SIGTERM) ends the run, prints the best so far and how to go on; a
+second one stops at once. Exit code: 0 done, 1 failed or interrupted, 2 wrong words.
+"""
+_RECORDED = ("x0", "dim", "method", "sparsity", "f0", "seed", "option", "max_steps", "target", "journal")
+
+
+def add(subparsers: Any, name: str) -> None:
+    """Describe the words of the command."""
+    parser = subparsers.add_parser(
+        name,
+        help="minimise a function of yours, or any program",
+        description=_DESCRIPTION,
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    objective.add_function(parser)
+    objective.add_point(parser)
+    objective.add_method(parser)
+    stop = parser.add_argument_group("when to stop (the first that comes true; default: 10,000 queries)")
+    stop.add_argument("--max-queries", type=int, metavar="N", help="never more than so many evaluations")
+    stop.add_argument("--max-steps", type=int, metavar="N", help="so many steps")
+    stop.add_argument("--max-seconds", type=float, metavar="T", help="so long")
+    stop.add_argument("--target", type=float, metavar="VALUE", help="a value this low")
+    keep = parser.add_argument_group("the journal")
+    keep.add_argument("--journal", type=Path, metavar="FILE", help="keep every value in this file")
+    keep.add_argument("--resume", type=Path, metavar="FILE", help="go on with the run that is kept there")
+    keep.add_argument(
+        "--durable",
+        choices=("process", "power"),
+        default="process",
+        help="what a kept value survives: the death of the process, or a power cut too (slower)",
+    )
+    keep.add_argument(
+        "--on-interrupt",
+        choices=("drop", "finish"),
+        default="drop",
+        help="what becomes of the running batch; finish needs a journal (default: drop)",
+    )
+    parser.add_argument("--out", type=Path, metavar="FILE", help="write the best point there, as .npy")
+    parser.add_argument("--quiet", action="store_true", help="no live line while it runs")
+    parser.set_defaults(run=run)
+
+
+def run(words: argparse.Namespace) -> int:
+    """Minimise, and print what came of it."""
+    _check(words)
+    fun = objective.function(words)
+    kept = words.journal or words.resume
+    journal = None
+    if kept is not None:
+        journal = gracezo.Journal(kept, durable=words.durable, fingerprint=words.command)
+    common: dict[str, Any] = {
+        "max_queries": words.max_queries,
+        "max_seconds": words.max_seconds,
+        "vectorized": words.vectorized,
+        "progress": not words.quiet and sys.stderr.isatty(),
+    }
+    try:
+        with in_good_order(journal if words.on_interrupt == "finish" else None):
+            if words.resume is not None:
+                assert journal is not None
+                result = gracezo.resume(journal, fun, **common)
+            else:
+                result = gracezo.minimize(
+                    fun,
+                    objective.point(words),
+                    **common,
+                    **objective.method(words),
+                    max_steps=words.max_steps,
+                    target=words.target,
+                    journal=journal,
+                )
+    except gracezo.EvaluationError as error:
+        _show(error.result, words)
+        raise Failed(f"{error}{_go_on(words)}") from error
+    except gracezo.JournalWriteError as error:
+        if error.result is not None:
+            _show(error.result, words)
+        raise Failed(str(error)) from error
+    except gracezo.JournalError as error:
+        raise Failed(str(error)) from error
+    except (TypeError, ValueError) as error:
+        raise WrongWords(str(error)) from error
+    except KeyboardInterrupt:  # before the first query, or while a file was being closed
+        raise Failed(f"interrupted{_go_on(words)}") from None
+    _show(result, words)
+    if result.status == Status.STOPPED:
+        raise Failed(f"interrupted{_go_on(words)}")
+    return 0
+
+
+def _check(words: argparse.Namespace) -> None:
+    if words.resume is not None:
+        for name in _RECORDED:
+            if getattr(words, name) not in (None, []):
+                raise WrongWords(
+                    f"--resume takes everything but the function and the budget from the journal; "
+                    f"leave out --{name.replace('_', '-')}"
+                )
+    if words.on_interrupt == "finish" and words.journal is None and words.resume is None:
+        raise WrongWords("--on-interrupt finish keeps the running batch in a journal: add --journal FILE")
+
+
+def _show(result: Result, words: argparse.Namespace) -> None:
+    print(f"f      {result.fun!r}")
+    print(f"x      {_changes(result)}")
+    again = f", {result.reasked:,} of them asked again" if result.reasked else ""
+    print(f"cost   {result.nfev:,} queries{again}, {result.nit:,} steps, seed {result.seed}")
+    print(f"end    {result.message}")
+    if words.out is not None:
+        try:
+            with words.out.open("wb") as file:
+                np.save(file, result.x, allow_pickle=False)
+        except OSError as error:
+            raise Failed(f"--out {words.out}: {error.strerror or error}") from error
+        print(f"wrote  {words.out}")
+
+
+def _changes(result: Result) -> str:
+    count = len(result.support)
+    if count == 0:
+        return "as it was at the start"
+    flat = result.x.ravel()
+    first = ", ".join(f"[{index}] = {flat[index]:.6g}" for index in result.support[:5])
+    return f"{count:,} coordinates changed, most of all {first}"
+
+
+def _go_on(words: argparse.Namespace) -> str:
+    """Return the command that resumes, if there is something to resume."""
+    kept = words.journal or words.resume
+    if kept is None or not kept.exists():
+        return ""
+    command = ["gracezo", "minimize", *objective.function_words(words), "--resume", str(kept)]
+    return f"; go on with: {shlex.join(command)}"

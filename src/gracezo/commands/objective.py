@@ -1,0 +1,144 @@
+"""The words for a function and a point, which `minimize` and `screen` share."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gracezo.commands.errors import Failed, WrongWords
+from gracezo.core.types import FloatArray
+
+
+def add_function(parser: argparse.ArgumentParser) -> None:
+    """Describe how the function is named."""
+    what = parser.add_argument_group("the function")
+    what.add_argument("function", nargs="?", metavar="FUNCTION", help="a function of yours, as module:name")
+    what.add_argument(
+        "--command",
+        metavar="TEMPLATE",
+        help="a program instead: a command line with {input} where the file with the point goes, and "
+        "{output} for the file with its answer (without: the last line that it prints)",
+    )
+    what.add_argument("--format", default="npy", help="how the point is written: npy, text or json")
+    what.add_argument("--timeout", type=float, metavar="SECONDS", help="kill the program after so long")
+    what.add_argument("--vectorized", action="store_true", help="the function takes many points at once")
+
+
+def add_point(parser: argparse.ArgumentParser) -> None:
+    """Describe how the point is given."""
+    where = parser.add_argument_group("the point")
+    where.add_argument("--x0", type=Path, metavar="FILE", help="a file: .npy, .json, or text with numbers")
+    where.add_argument("--dim", type=int, metavar="D", help="instead: zero, with so many coordinates")
+
+
+def add_method(parser: argparse.ArgumentParser) -> None:
+    """Describe how the method is chosen."""
+    how = parser.add_argument_group("the method")
+    how.add_argument("--method", help="see: gracezo methods (default: grace)")
+    how.add_argument("--sparsity", type=int, metavar="S", help="how many coordinates matter at a time")
+    how.add_argument("--f0", type=float, metavar="VALUE", help="the value at the point, when it is known")
+    how.add_argument("--seed", type=int, help="a whole number; the same one gives the same run")
+    how.add_argument(
+        "--option",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="an option of the method, say step_size=0.1; may be repeated",
+    )
+
+
+def function(words: argparse.Namespace) -> Callable[..., Any]:
+    """Return the function that the words name."""
+    if (words.function is None) == (words.command is None):
+        raise WrongWords("name one function, as module:name, or one --command")
+    if words.command is not None:
+        return _command(words)
+    return _imported(words.function)
+
+
+def function_words(words: argparse.Namespace) -> list[str]:
+    """Return the words that name the same function again."""
+    said = [words.function] if words.command is None else ["--command", words.command]
+    if words.command is not None and words.format != "npy":
+        said += ["--format", words.format]
+    if words.timeout is not None:
+        said += ["--timeout", f"{words.timeout:g}"]
+    return said + ["--vectorized"] * words.vectorized
+
+
+def point(words: argparse.Namespace) -> FloatArray:
+    """Return the point that the words give."""
+    if (words.x0 is None) == (words.dim is None):
+        raise WrongWords("say where: --x0 FILE, or --dim D for zero in D dimensions")
+    if words.x0 is None:
+        if words.dim < 1:
+            raise WrongWords(f"--dim must be at least 1; given: {words.dim}")
+        return np.zeros(words.dim)
+    try:
+        if words.x0.suffix == ".npy":
+            loaded = np.load(words.x0, allow_pickle=False)
+        elif words.x0.suffix == ".json":
+            loaded = np.array(json.loads(words.x0.read_text(encoding="utf-8")))
+        else:
+            loaded = np.loadtxt(words.x0, delimiter="," if words.x0.suffix == ".csv" else None)
+    except OSError as error:
+        raise Failed(f"--x0 {words.x0}: {error.strerror or error}") from error
+    except (ValueError, EOFError) as error:
+        raise Failed(f"--x0 {words.x0} cannot be read: {error}") from error
+    return np.asarray(loaded)
+
+
+def method(words: argparse.Namespace) -> dict[str, Any]:
+    """Return the words of the method as keywords."""
+    chosen = {} if words.method is None else {"method": words.method}
+    return chosen | {
+        "sparsity": words.sparsity,
+        "f0": words.f0,
+        "seed": words.seed,
+        "options": dict(_option(text) for text in words.option),
+    }
+
+
+def _command(words: argparse.Namespace) -> Callable[..., Any]:
+    make = importlib.import_module("gracezo.command").Command
+    try:
+        command: Callable[..., Any] = make(words.command, format=words.format, timeout=words.timeout)
+    except (TypeError, ValueError) as error:
+        raise WrongWords(f"--command: {error}") from error
+    return command
+
+
+def _option(text: str) -> tuple[str, Any]:
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise WrongWords(f"--option is name=value; given: {text}")
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value  # a word needs no quotes
+
+
+def _imported(text: str) -> Callable[..., Any]:
+    module, colon, path = text.partition(":")
+    if not colon or not module or not path:
+        raise WrongWords(f"a function is named module:name; given: {text}")
+    if "" not in sys.path and os.getcwd() not in sys.path:
+        sys.path.insert(0, os.getcwd())  # as in `python -m`
+    try:
+        found: Any = importlib.import_module(module)
+        for name in path.split("."):
+            found = getattr(found, name)
+    except Exception as error:  # whatever the user's module raises
+        raise WrongWords(f"{text}: {type(error).__name__}: {error}") from error
+    if not callable(found):
+        raise WrongWords(f"{text} is not a function but a {type(found).__name__}")
+    chosen: Callable[..., Any] = found
+    return chosen

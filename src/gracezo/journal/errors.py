@@ -1,0 +1,40 @@
+"""What can be wrong with a journal."""
+
+from __future__ import annotations
+
+from gracezo.core.result import Result
+
+
+class JournalError(ValueError):
+    """A journal cannot be used: foreign, damaged, in use, of another run, or not what the method asks now.
+
+    Examples
+    --------
+    >>> import gracezo
+    >>> try:
+    ...     gracezo.resume("no-such-run.db", print)
+    ... except gracezo.JournalError as error:
+    ...     print(error)
+    there is no journal at no-such-run.db
+    """
+
+
+class JournalWriteError(OSError):
+    """A journal cannot be written any more; what was written stays readable.
+
+    Attributes
+    ----------
+    result : Result or None
+        The best so far, when a run was under way.
+
+    Examples
+    --------
+    >>> import gracezo
+    >>> try:
+    ...     gracezo.minimize(sum, [1.0], method="fdsa", journal="no-such-folder/run.db")
+    ... except gracezo.JournalWriteError as error:
+    ...     print(error)
+    cannot write the journal no-such-folder/run.db: No such file or directory
+    """
+
+    result: Result | None = None

@@ -1,0 +1,123 @@
+"""A journal as people read it: what the run is, its queries, its steps. It may be read at any time."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from gracezo.core.types import FloatArray
+from gracezo.journal.errors import JournalError
+from gracezo.journal.identity import Identity
+from gracezo.journal.store import Finished, Store
+
+
+@dataclass(frozen=True)
+class Query:
+    """One evaluation. `value` is None if it failed, and `failure` says why."""
+
+    query: int
+    role: str
+    value: float | None
+    failure: str | None
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """One iterate, x0 first: after how many queries, f there, and x itself (flat)."""
+
+    step: int
+    queries: int
+    value: float
+    x: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Record:
+    """What a journal holds.
+
+    Attributes
+    ----------
+    identity : Identity
+        The function's name, x0, and the arguments that the path depends on.
+    header : dict
+        All else that is known of the run: `library`, `created` (seconds since 1970), `limits`.
+    finish : Finished or None
+        How the run ended, or None while it has not.
+    queries : list of Query
+        The evaluations whose answers are recorded, in the order of asking.
+    steps : list of Step
+        The iterates, x0 first.
+    in_flight : int
+        Queries that were asked and have no value yet.
+    reasked : int
+        Queries that were asked again because their values were lost.
+    aside : int
+        Queries paid for that a larger budget has made useless.
+
+    Examples
+    --------
+    >>> import gracezo, tempfile
+    >>> from gracezo.journal.reading import read
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     journal = folder + "/run.db"
+    ...     result = gracezo.minimize(sum, [1.0, 2.0], method="fdsa", max_queries=4, journal=journal)
+    ...     record = read(journal)
+    >>> [query.role for query in record.queries], [step.queries for step in record.steps]
+    (['start', 'refresh', 'refresh', 'step'], [1, 4])
+    """
+
+    identity: Identity
+    header: dict[str, Any]
+    finish: Finished | None
+    queries: list[Query]
+    steps: list[Step]
+    in_flight: int
+    reasked: int
+    aside: int
+
+
+def read(path: str | os.PathLike[str]) -> Record:
+    """Return what a journal holds, also while a run is writing it."""
+    store = Store.reading(Path(path))
+    try:
+        with store.snapshot():
+            identity = store.identity()
+            queries = [Query(*row) for row in store.rows("SELECT query, role, value, failure FROM queries")]
+            ((asked, again),) = store.rows(
+                "SELECT ifnull(sum(rows), 0), ifnull(sum(reasked), 0) FROM asks WHERE aside = 0"
+            )
+            ((aside,),) = store.rows("SELECT count(*) FROM answers JOIN asks ON id = ask WHERE aside != 0")
+            return Record(
+                identity=identity,
+                header={name: value for name, value in store.header().items() if name in _SHOWN},
+                finish=store.finish(),
+                queries=queries,
+                steps=list(_steps(store, identity.x0.ravel())),
+                in_flight=asked - sum(query.failure is None for query in queries),
+                reasked=again,
+                aside=aside,
+            )
+    finally:
+        store.close()
+
+
+_SHOWN = ("library", "created", "limits")
+
+
+def _steps(store: Store, x0: FloatArray) -> Iterator[Step]:
+    x = x0.copy()
+    columns = "step, queries, value, indices, coordinates"
+    for step, queries, value, indices, coordinates in store.rows(
+        f"SELECT {columns} FROM moves ORDER BY step"
+    ):
+        try:
+            where = slice(None) if indices is None else np.frombuffer(indices, "<u4")
+            x[where] = np.frombuffer(coordinates, "<f8")
+        except (TypeError, ValueError, IndexError) as error:
+            raise JournalError(f"{store.path} is damaged: step {step} is unreadable") from error
+        yield Step(step, queries, value, x.copy())

@@ -1,0 +1,329 @@
+"""One process's work with a journal: it replays what is recorded and records what is new.
+
+A session stands between a run and its evaluator and is itself an evaluator:
+
+- An ask that is recorded is answered from the record, after its digest has
+  been compared; the first that differs ends the replay with an error.
+- Any other ask is written before it is sent, and each value before the run
+  can see it.
+- While it replays, no callback is fired and the clock stands still.
+
+Two things may make a run ask otherwise than recorded without anything being
+wrong. A budget that has grown: what the old budget had cut short is completed,
+what it had led to is set aside. And rows that were in flight when the process
+died: they are sent again, and counted in `reasked`.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import asdict, dataclass, replace
+from types import TracebackType
+from typing import Any
+
+from gracezo.core.asks import Ask, Offsets, Point
+from gracezo.core.drive import Evaluator
+from gracezo.core.result import Status
+from gracezo.core.run import Answer, DefaultBudget, Limits, Run
+from gracezo.core.types import FloatArray
+from gracezo.journal.digest import Digest
+from gracezo.journal.errors import JournalError, JournalWriteError
+from gracezo.journal.identity import Identity
+from gracezo.journal.lock import WriterLock
+from gracezo.journal.settings import Journal
+from gracezo.journal.store import Finished, Store, StoredAsk
+
+OnMove = Callable[[Run, Point], None]
+
+
+class Session:
+    """A journal opened for one run; a context manager.
+
+    Parameters
+    ----------
+    journal
+        Which one. A file that does not exist is made by `begin`.
+    """
+
+    def __init__(self, journal: Journal) -> None:
+        self._journal = journal
+        try:
+            self._lock = WriterLock(journal.path)
+        except OSError as error:
+            raise JournalWriteError(f"cannot write the journal {journal.path}: {error.strerror}") from error
+        try:
+            self._store = Store.writing(journal.path, journal.durable)
+        except BaseException:
+            self._lock.release()
+            raise
+        self._digest = Digest()
+        self._asks: list[StoredAsk] = []
+        self._place = 0  # which ask of the run comes next
+        self._steps = 0  # iterates recorded
+        self._seen = 0  # iterates reached
+        self._x: FloatArray | None = None  # the last of them
+        self._finish: Finished | None = None  # how the recorded run ended
+        self._spent_at: int | None = None  # iterates at which it had used up its time
+        self._as_recorded = False  # whether the limits are those of the record
+        self._sent: tuple[int, int] | None = None  # the last ask sent, and how many of it at once
+        self._live_since: float | None = None  # when the replay had come to its end
+        self._run: Run | None = None
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            if self._run is not None and not isinstance(error, JournalWriteError):
+                self._close(self._run)
+        except JournalWriteError as full:
+            error = full
+            raise
+        finally:
+            if self._run is not None and isinstance(error, JournalWriteError):
+                error.result = self._run.result()
+            self._journal.pausing = False
+            self._store.close()
+            self._lock.release()
+
+    # ------------------------------------------------------------ which run
+
+    @property
+    def identity(self) -> Identity | None:
+        """Which run is recorded, or None in a new file."""
+        return None if self._store.empty else self._store.identity()
+
+    @property
+    def limits(self) -> dict[str, Any]:
+        """The stopping rules of the recorded run, as they were given."""
+        given = self._store.header().get("limits")
+        if not isinstance(given, dict) or given.keys() != asdict(Limits()).keys():
+            raise JournalError(f"{self._journal.path} is damaged: it does not say when to stop")
+        return given
+
+    def begin(self, identity: Identity, drawn: int, limits: Limits, *, more_time: bool = False) -> int:
+        """Record a new run, or get ready to go on with the recorded one if it is the same.
+
+        Parameters
+        ----------
+        identity
+            Which run it is to be. Its seed may be None.
+        drawn
+            The seed of a new run without one.
+        limits
+            When to stop.
+        more_time
+            Whether a run that has used up its time is to have as much again.
+
+        Returns
+        -------
+        int
+            The seed of the run.
+        """
+        recorded = self.identity
+        if recorded is None:
+            header = {"limits": _as_given(limits), "library": _version(), "created": int(time.time())}
+            self._store.create(identity.with_seed(drawn), header)
+            self._as_recorded = True
+            self._go_live()
+            return drawn
+        differences = recorded.differences(identity)
+        if differences:
+            raise JournalError(f"{self._journal.path} holds another run: {'; '.join(differences)}")
+        self._recall(limits, more_time)
+        return recorded.seed
+
+    def _recall(self, limits: Limits, more_time: bool) -> None:
+        """Get ready to replay under these limits."""
+        answered = self._store.answered()
+        if limits.max_queries is not None and limits.max_queries < answered:
+            raise ValueError(
+                f"max_queries must be at least {answered:,}, the queries that {self._journal.path} holds; "
+                f"given: {limits.max_queries:,}"
+            )
+        self._as_recorded = _as_given(limits) == self.limits
+        self._asks = self._store.asks()
+        self._steps = self._store.steps(limits.max_queries)
+        self._finish = self._store.finish()
+        if self._finish is not None and self._finish.late and self._as_recorded and not more_time:
+            self._spent_at = self._finish.iterates
+        if not self._asks:
+            self._go_live()
+
+    # ------------------------------------------------------------ what the run meets
+
+    def evaluator(self, run: Run, evaluate: Evaluator) -> Evaluator:
+        """Return an evaluator that answers a run from the record, and from `evaluate` after that."""
+        self._run = run
+        run.reasked = sum(ask.reasked for ask in self._asks)
+        at_once: int | None = getattr(evaluate, "at_once", None)
+
+        def answer(ask: Ask) -> Generator[Sequence[Answer], None, None]:
+            digest = self._digest(ask)
+            record = self._recorded(run, ask, digest)
+            known = [] if record is None else self._store.answers(record)
+            self._place += 1
+            if self._place >= len(self._asks):
+                self._go_live()
+            elif len(known) < len(ask):
+                raise JournalError(
+                    f"{self._journal.path} is damaged: values are missing before query {run.nfev:,}"
+                )
+            if known:
+                yield known
+            missing = sorted(set(range(len(ask))) - {row for row, _ in known})
+            if missing:
+                yield from self._live(run, ask, digest, record, missing, at_once or len(missing), evaluate)
+
+        return answer
+
+    def elapsed(self) -> float:
+        """Return the seconds that count: those since the replay has ended."""
+        if self._live_since is None:
+            return 0.0
+        if self._spent_at is not None and self._seen >= self._spent_at:
+            return math.inf
+        return time.monotonic() - self._live_since
+
+    def on_move(self, then: OnMove | None) -> OnMove:
+        """Return what notes an iterate and calls `then`, once for each iterate that is new."""
+
+        def note(run: Run, to: Point) -> None:
+            before = run.x0.ravel() if self._x is None else self._x
+            self._x = to.x
+            self._seen += 1
+            if self._seen > self._steps:
+                self._steps = self._seen
+                self._store.write_move(self._seen - 1, run.nfev, to.value, _curtailed(run), before, to.x)
+                if then is not None:
+                    then(run, to)
+
+        return note
+
+    # ------------------------------------------------------------ replay and record
+
+    def _go_live(self) -> None:
+        if self._live_since is None:
+            self._live_since = time.monotonic()
+
+    def _recorded(self, run: Run, ask: Ask, digest: int) -> StoredAsk | None:
+        """Return the record of what is asked now, or None when it is not recorded."""
+        if self._place >= len(self._asks):
+            return None
+        record = self._asks[self._place]
+        if (record.rows, record.digest) == (len(ask), digest):
+            return record
+        if record.curtailed not in (None, run.limits.max_queries):
+            if record.rows < len(ask) and self._digest(ask.head(record.rows)) == record.digest:
+                self._store.grow(record.id, len(ask), digest)
+                return replace(record, rows=len(ask), digest=digest, at_once=0)
+            self._store.set_aside(record.id)
+            del self._asks[self._place :]
+            return None
+        raise self._diverges(run, f"what the method asks at query {run.nfev + 1:,} is not what is recorded")
+
+    def _diverges(self, run: Run, how: str) -> ValueError:
+        """Return the error that says why the run does not go the way of the record."""
+        path = self._journal.path
+        if run.curtailed and self._asks[self._place].curtailed is None:
+            return ValueError(
+                f"max_queries={run.limits.max_queries} is too small for {path}: "
+                f"with that budget the run would have gone another way after query {run.nfev:,}"
+            )
+        return JournalError(
+            f"the replay of {path} diverges: {how}; the library, NumPy or the machine must have changed"
+        )
+
+    def _live(
+        self,
+        run: Run,
+        ask: Ask,
+        digest: int,
+        record: StoredAsk | None,
+        missing: list[int],
+        at_once: int,
+        evaluate: Evaluator,
+    ) -> Generator[Sequence[Answer], None, None]:
+        """Send the rows whose values are missing, and record what comes back."""
+        if self._journal.pausing:
+            raise KeyboardInterrupt
+        if self._finish is not None or not self._as_recorded:
+            self._adopt(run.limits, None)
+        if record is None:
+            place = self._store.write_ask(ask.role.value, len(ask), digest, at_once, _curtailed(run))
+        else:
+            place = record.id
+            again = min(len(missing), record.at_once)
+            self._store.ask_again(place, again, at_once)
+            run.reasked += again
+        self._sent = place, at_once
+        if len(missing) < len(ask):
+            ask = Ask(ask.base, _Selected(ask.offsets, missing), ask.role, ask.reserve)
+        for answers in evaluate(ask):
+            known = [(missing[row], outcome) for row, outcome in answers]
+            self._store.write_answers(place, known)
+            yield known
+
+    def _close(self, run: Run) -> None:
+        """Note how the run ended, if it did."""
+        finish = run.finish
+        if finish is None:
+            return
+        if self._place < len(self._asks):  # the record goes further
+            of_itself = finish.status in (Status.CONVERGED, Status.SPENT, Status.NOTHING_TO_FIND)
+            if of_itself and (self._as_recorded or run.curtailed):
+                raise self._diverges(run, f"it ends after {run.nfev:,} queries, and the record goes on")
+            return
+        if run.late and self._sent is not None and self._sent[1] == 1:  # stopped between two calls of f
+            self._store.nothing_in_flight(self._sent[0])
+        self._adopt(run.limits, Finished(int(finish.status), finish.message, run.late, self._seen))
+
+    def _adopt(self, limits: Limits, finish: Finished | None) -> None:
+        """Let the record be one of a run with these limits that has ended so, or not yet."""
+        if not self._as_recorded:
+            self._store.forget_moves(limits.max_queries)
+            self._store.put(limits=_as_given(limits))
+            self._as_recorded = True
+        if finish != self._finish:
+            self._store.put(finish=None if finish is None else asdict(finish))
+            self._finish = finish
+
+
+@dataclass(frozen=True, eq=False)
+class _Selected:
+    """Some rows of displacements."""
+
+    offsets: Offsets
+    rows: list[int]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def add(self, row: int, x: FloatArray) -> None:
+        self.offsets.add(self.rows[row], x)
+
+    def head(self, count: int) -> _Selected:
+        return _Selected(self.offsets, self.rows[:count])
+
+
+def _curtailed(run: Run) -> int | None:
+    """Return the budget, if it has refused or cut short something by now."""
+    return run.limits.max_queries if run.curtailed else None
+
+
+def _as_given(limits: Limits) -> dict[str, Any]:
+    """Return the limits as the user gave them: a default budget is none."""
+    given = asdict(limits)
+    if isinstance(limits.max_queries, DefaultBudget):
+        given["max_queries"] = None
+    return given
+
+
+def _version() -> str:
+    from gracezo import __version__  # noqa: PLC0415  # it is known only when the package is complete
+
+    return __version__

@@ -1,0 +1,64 @@
+"""From the arguments of an entry point to a run: checked, with its method made."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy.typing as npt
+
+from gracezo import checks
+from gracezo.core.asks import Point
+from gracezo.core.keys import Key
+from gracezo.core.method import Method, Problem
+from gracezo.core.run import Limits, Run
+from gracezo.core.steps import whole_run
+from gracezo.core.types import FloatArray
+from gracezo.methods import catalog
+
+
+@dataclass(frozen=True)
+class Setup:
+    """A checked problem with its method, ready to run."""
+
+    x0: FloatArray
+    f0: float | None
+    method: Method
+    limits: Limits
+    seed: int
+    arguments: dict[str, Any]  # what the path of the run depends on beside x0, as keywords of `checked`
+
+    @classmethod
+    def checked(
+        cls,
+        x0: npt.ArrayLike,
+        method: str,
+        sparsity: int | None,
+        f0: float | None,
+        limits: Limits,
+        seed: int | None,
+        options: Mapping[str, Any] | None,
+    ) -> Setup:
+        """Return a run's setup, or say what is wrong with the arguments."""
+        start = checks.point("x0", x0)
+        problem = Problem(start.size, checks.sparsity(sparsity, start.size))
+        given = checks.options(options)
+        made = catalog.make(method, problem, given)
+        arguments = {
+            "method": method,
+            "sparsity": sparsity,
+            "f0": f0,
+            "seed": seed,
+            "options": catalog.constants(method) | given,
+        }
+        return cls(start, checks.number("f0", f0), made, limits, checks.seed(seed), arguments)
+
+    def run(
+        self,
+        on_move: Callable[[Run, Point], None] | None = None,
+        elapsed: Callable[[], float] | None = None,
+    ) -> Run:
+        """Return a run at its beginning; the parameters are those of `Run`."""
+        steps = whole_run(self.method, self.x0.ravel(), self.f0, Key(self.seed))
+        return Run(steps, self.x0, self.limits, self.seed, on_move, elapsed)

@@ -1,0 +1,232 @@
+"""`gracezo minimize`, `screen` and `journal`, as a user meets them."""
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+import shlex
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import gracezo
+from gracezo.cli import main
+from gracezo.testing import Valley, assert_same
+
+MODULE = """
+import os, signal
+from gracezo.testing import Valley
+
+valley = Valley()
+stop_at = {}                       # call: signal
+
+def f(x):
+    value = valley(x)
+    if len(valley.points) in stop_at:
+        signal.raise_signal(stop_at[len(valley.points)])
+    return value
+
+def broken(x):
+    raise ArithmeticError("no such luck")
+
+number = 7
+"""
+RUN = "minimize {function} --dim 60 --method fdsa --max-queries 150 --seed 1 --quiet --journal run.db"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Work in an empty folder with a module of its own name, so that none is left in memory."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    name = "mine" + re.sub(r"\W", "", tmp_path.name)
+    (tmp_path / f"{name}.py").write_text(MODULE, encoding="utf-8")
+    return tmp_path
+
+
+@pytest.fixture
+def module(folder: Path) -> str:
+    return next(folder.glob("mine*.py")).stem
+
+
+def gracezo_(line: str, **others: str) -> int:
+    return main(shlex.split(line.format(**others)))
+
+
+def expected() -> gracezo.Result:
+    return gracezo.minimize(Valley(), Valley().x0, method="fdsa", max_queries=150, seed=1)
+
+
+def test_a_run(folder: Path, module: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert gracezo_(RUN + " --out best.npy", function=f"{module}:f") == 0
+    lines = dict(line.split(maxsplit=1) for line in capsys.readouterr().out.splitlines())
+    assert lines["f"] == repr(expected().fun)
+    assert lines["cost"] == f"{expected().nfev} queries, 2 steps, seed 1"
+    assert lines["end"] == expected().message
+    assert np.array_equal(np.load(folder / "best.npy"), expected().x)
+    assert_same(
+        gracezo.resume(gracezo.Journal("run.db", fingerprint=f"{module}:f"), Valley()), expected(), "x"
+    )
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize(("how", "kept"), [("drop", 79), ("finish", 122)])
+def test_an_interrupt_ends_in_good_order(
+    module: str, capsys: pytest.CaptureFixture[str], number: signal.Signals, how: str, kept: int
+) -> None:
+    """The 80th call is in the second batch of 60; the message says how to go on, and it works."""
+    handlers = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
+    mine = __import__(module)
+    mine.stop_at[80] = number
+    assert gracezo_(RUN + " --on-interrupt {how}", function=f"{module}:f", how=how) == 1
+    captured = capsys.readouterr()
+    assert f"{kept:,} queries" in captured.out
+    said, command = captured.err.splitlines()[-1].split("; go on with: ")
+    assert said == "gracezo: interrupted"
+    assert command == f"gracezo minimize {module}:f --resume run.db"
+    assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == handlers
+    assert gracezo_(command.removeprefix("gracezo ") + " --quiet --out best.npy") == 0
+    assert np.array_equal(np.load("best.npy"), expected().x)
+    assert len(mine.valley.points) == expected().nfev + (how == "drop")  # the dropped call's value was lost
+    assert ("asked again" in capsys.readouterr().out) == (how == "drop")
+
+
+def test_a_second_interrupt_stops_at_once(folder: Path, module: str) -> None:
+    (folder / "twice.py").write_text(
+        f"import {module} as mine\nmine.stop_at.update({{80: 2, 90: 2}})\nf = mine.f\n", encoding="utf-8"
+    )
+    line = RUN.format(function="twice:f") + " --on-interrupt finish"
+    out = subprocess.run(
+        [sys.executable, "-m", "gracezo", *line.split()],
+        env=os.environ | {"PYTHONPATH": str(Path(gracezo.__file__).parents[1])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert out.returncode == -signal.SIGINT
+    assert out.stderr == "finishing the running batch; interrupt again to stop at once\n"
+    assert gracezo_("journal show run.db") == 0
+    assert gracezo_("minimize twice:f --resume run.db --quiet --out best.npy") == 0
+    assert np.array_equal(np.load("best.npy"), expected().x)
+
+
+@pytest.mark.parametrize(
+    ("line", "code", "said"),
+    [
+        ("minimize --dim 5", 2, "name one function, as module:name, or one --command"),
+        ("minimize nothing --dim 5", 2, "a function is named module:name; given: nothing"),
+        ("minimize {m}:g --dim 5", 2, "{m}:g: AttributeError: module '{m}' has no attribute 'g'"),
+        ("minimize no_such:f --dim 5", 2, "no_such:f: ModuleNotFoundError: No module named 'no_such'"),
+        ("minimize {m}:number --dim 5", 2, "{m}:number is not a function but a int"),
+        ("minimize {m}:f", 2, "say where: --x0 FILE, or --dim D for zero in D dimensions"),
+        ("minimize {m}:f --dim 0", 2, "--dim must be at least 1; given: 0"),
+        ("minimize {m}:f --x0 none.npy", 1, "--x0 none.npy: No such file or directory"),
+        ("minimize {m}:f --x0 {m}.py", 1, "--x0 {m}.py cannot be read: "),
+        ("minimize {m}:f --dim 60", 2, "method 'grace' needs sparsity=s"),
+        ("minimize {m}:f --dim 60 --method grce", 2, "did you mean 'grace'"),
+        ("minimize {m}:f --dim 60 --method fdsa --option eps", 2, "--option is name=value; given: eps"),
+        ("minimize {m}:f --dim 60 --method fdsa --option esp=1", 2, "did you mean 'eps'"),
+        ("minimize {m}:f --dim 60 --max-queries -3 --sparsity 3", 2, "max_queries must be a whole number"),
+        ("minimize {m}:f --dim 60 --max-queries x", 2, "argument --max-queries: invalid int value: 'x'"),
+        ("minimize {m}:f --resume run.db --dim 60", 2, "leave out --dim"),
+        ("minimize {m}:f --resume run.db", 1, "there is no journal at run.db"),
+        ("minimize {m}:f --dim 60 --on-interrupt finish", 2, "add --journal FILE"),
+        ("minimize {m}:f --dim 60 --sparsity 3 --journal {m}.py", 1, "{m}.py is not a journal of gracezo"),
+        ("minimize {m}:f --dim 60 --sparsity 3 --journal no/run.db", 1, "cannot write the journal no/run.db"),
+        ("screen {m}:f --dim 60", 2, "method 'grace' needs sparsity=s"),
+        ("journal show run.db", 1, "there is no journal at run.db"),
+        ("journal show {m}.py", 1, "{m}.py is not a journal of gracezo"),
+        ("journal list run.db", 2, "invalid choice: 'list'"),
+        ("journal show run.db --out x.csv", 2, "--table and --out belong to export"),
+    ],
+)
+def test_one_line_says_what_is_wrong(
+    module: str, capsys: pytest.CaptureFixture[str], line: str, code: int, said: str
+) -> None:
+    assert gracezo_(line, m=module) == code
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.count("\n") == 1
+    assert said.format(m=module) in captured.err
+
+
+def test_a_failing_function(module: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert gracezo_(RUN, function=f"{module}:broken") == 1
+    said = capsys.readouterr().err
+    assert said == (
+        "gracezo: query 1 failed: the function raised ArithmeticError: no such luck; "
+        f"go on with: gracezo minimize {module}:broken --resume run.db\n"
+    )
+
+
+@pytest.mark.parametrize("ending", ["npy", "json", "csv", "txt"])
+def test_points_in_files(folder: Path, module: str, ending: str, capsys: pytest.CaptureFixture[str]) -> None:
+    x0 = np.linspace(0, 1, 60)
+    path = folder / f"start.{ending}"
+    if ending == "npy":
+        np.save(path, x0)
+    elif ending == "json":
+        path.write_text(str(x0.tolist()), encoding="utf-8")
+    else:
+        path.write_text((", " if ending == "csv" else "\n").join(map(repr, x0.tolist())), encoding="utf-8")
+    assert gracezo_(f"minimize {module}:f --x0 {path} --method fdsa --max-queries 1") == 0
+    assert f"{Valley().value(x0)!r}" in capsys.readouterr().out
+
+
+def test_screen(folder: Path, module: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert gracezo_(f"screen {module}:f --dim 60 --method fdsa --top 3 --out matter.csv") == 0
+    lines = capsys.readouterr().out.splitlines()
+    exact = gracezo.estimate_gradient(Valley(), Valley().x0, method="fdsa")
+    order = np.argsort(-np.abs(exact.values), kind="stable")
+    assert lines[0].split() == ["index", "derivative", "error"]
+    assert [int(line.split()[0]) for line in lines[1:4]] == order[:3].tolist()
+    assert lines[4:] == ["60 coordinates found with 61 queries", "wrote matter.csv"]
+    with (folder / "matter.csv").open(encoding="utf-8") as file:
+        rows = list(csv.DictReader(file))
+    assert [int(row["index"]) for row in rows] == order.tolist()
+    assert [float(row["derivative"]) for row in rows] == exact.values[order].tolist()
+
+
+def test_journal_show_and_export(folder: Path, module: str, capsys: pytest.CaptureFixture[str]) -> None:
+    gracezo_(RUN, function=f"{module}:f")
+    capsys.readouterr()
+    assert gracezo_("journal show run.db") == 0
+    shown = capsys.readouterr().out
+    result = expected()
+    for part in (f"{module}:f", "fdsa, seed 1", f"{result.nfev} answered", result.message, repr(result.fun)):
+        assert part in shown
+    assert gracezo_("journal export run.db") == 0
+    rows = list(csv.DictReader(capsys.readouterr().out.splitlines()))
+    assert [int(row["query"]) for row in rows] == list(range(1, result.nfev + 1))
+    assert float(rows[0]["value"]) == result.trace.values[0]
+    assert gracezo_("journal export run.db --table steps --out steps.csv") == 0
+    with (folder / "steps.csv").open(encoding="utf-8") as file:
+        assert [float(row["value"]) for row in csv.DictReader(file)] == result.trace.values.tolist()
+    assert gracezo_("journal export run.db --table x --out x.csv") == 0
+    with (folder / "x.csv").open(encoding="utf-8") as file:
+        last = {int(row["index"]): float(row["x"]) for row in csv.DictReader(file) if row["step"] == "2"}
+    assert last == {int(i): float(result.x[i]) for i in result.support}
+    assert gracezo_("journal export run.db --out queries.xlsx") == 2
+
+
+def test_parquet_is_named_when_it_is_missing(
+    module: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gracezo_(RUN, function=f"{module}:f")
+    capsys.readouterr()
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    assert gracezo_("journal export run.db --out queries.parquet") == 1
+    assert "pip install pyarrow" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", ["minimize", "screen", "journal"])
+def test_help_teaches(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        main([command, "--help"])
+    assert end.value.code == 0
+    assert f"examples:\n  gracezo {command}" in capsys.readouterr().out
