@@ -99,7 +99,7 @@ def test_both_forms_of_lasso_make_progress(form: str) -> None:
     problem = Distance(seed=3, d=500, s=3)
     options = {"form": form}
     result = gracezo.minimize(problem, problem.x0, method="lasso", max_queries=2000, seed=1, options=options)
-    assert result.fun < 0.6 * result.trace.values[0]
+    assert result.fun < 0.8 * result.trace.values[0]
 
 
 def test_gld_never_goes_up_and_uses_a_part_of_its_last_trials() -> None:
