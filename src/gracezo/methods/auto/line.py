@@ -1,0 +1,69 @@
+"""The step: an expanding and backtracking search along one direction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gracezo.core.asks import Ask, Point, Role, SparseRows, Steps
+from gracezo.core.types import FloatArray, IntArray
+from gracezo.methods.auto.constants import Constants
+
+_TRIALS = 12  # halvings after which a direction is given up: it is no descent
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What came of a step of length `t`: the change of f there."""
+
+    t: float
+    change: float
+
+
+def line_search(
+    at: Point,
+    indices: IntArray,
+    direction: FloatArray,
+    slope: float,
+    constants: Constants,
+    batch: int,
+) -> Steps[list[Trial]]:
+    """Try lengths along a direction of negative slope; return the trials, the best first.
+
+    The first length is that of the model. It is doubled while f falls almost as the
+    tangent says, and cut by parabolas through what was tried while f does not fall.
+    Each round of a larger batch carries the lengths that might come next.
+    """
+    trials: list[Trial] = []
+    t = 1.0
+    for _ in range(_TRIALS):
+        lengths = _ladder(t, trials, batch)
+        rows = SparseRows.stack([SparseRows.single(indices, length * direction) for length in lengths])
+        values = yield Ask(at.x, rows, Role.STEP)
+        new = [Trial(length, float(v) - at.value) for length, v in zip(lengths, values, strict=False)]
+        trials.extend(new)
+        best = min(trials, key=lambda trial: trial.change)
+        longest = max(trials, key=lambda trial: trial.t)
+        if best is longest and best.change <= constants.expand * slope * best.t:
+            t = 2.0 * best.t
+            continue
+        if best.change <= 1e-4 * slope * best.t:
+            break
+        if len(new) < len(lengths):
+            break
+        shortest = min(trials, key=lambda trial: trial.t)
+        bend = shortest.change - slope * shortest.t
+        t = float(np.clip(-0.5 * slope * shortest.t**2 / bend, 0.1 * shortest.t, 0.5 * shortest.t))
+    return sorted(trials, key=lambda trial: trial.change)
+
+
+def _ladder(t: float, trials: list[Trial], batch: int) -> list[float]:
+    """Return the next length and, for a batch, those that might follow it."""
+    if not trials:
+        steps = [0, 1, -1, 2, -2, 3, -3, -4]
+    elif t > trials[0].t:
+        steps = list(range(8))
+    else:
+        steps = [0, -1, -2, -3, -4, -5, -6, -7]
+    return [t * 2.0**k for k in steps[: max(1, min(batch, len(steps)))]]

@@ -1,0 +1,206 @@
+"""The loop: each query goes where it promises the largest decrease of f per query.
+
+What can be asked next makes a bid, a promised decrease and its cost in queries:
+
+- the open sets of the search over the coordinates outside the support,
+- the open sets of the refreshing of the support,
+- doubts: after a step, the share of its decrease that the model did not foresee
+  may also hide in the support, or outside of it;
+- the step itself. Waiting for one more find, q queries away, delays the decrease P
+  that a step would bring now by q queries; stepping now delays everything else, R, by
+  the c queries that a step costs. So it steps when q·P ≥ c·R.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from gracezo.core.asks import Moved, Point, Steps
+from gracezo.core.keys import Key
+from gracezo.core.method import Estimator, Problem
+from gracezo.core.result import Finish, Status
+from gracezo.core.types import FloatArray
+from gracezo.methods.auto.constants import Constants
+from gracezo.methods.auto.density import Density
+from gracezo.methods.auto.difference import Differences
+from gracezo.methods.auto.estimator import TreeEstimator
+from gracezo.methods.auto.line import line_search
+from gracezo.methods.auto.model import Model
+from gracezo.methods.auto.request import Request, ask_for
+from gracezo.methods.auto.search import Search, outside
+from gracezo.methods.auto.support import Support
+
+
+class Auto:
+    """One run of `auto`; see the rules on top of this file.
+
+    Parameters
+    ----------
+    problem
+        What is known before the first query.
+    constants
+        What the method assumes.
+    eps
+        A fixed ε, when the user wants one.
+    """
+
+    def __init__(self, problem: Problem, constants: Constants, eps: float | None = None) -> None:
+        self._problem = problem
+        self._batch = problem.batch
+        self._constants = constants
+        self._eps = eps
+        self._differences = Differences(constants, eps)
+        self._support = Support(constants, self._differences)
+        self._search = Search(
+            constants, self._differences, Density(problem.d, constants.forget), self._support.add
+        )
+        self._model = Model(constants.memory)
+        self._overhead = constants.overhead
+        self._since_step = 0
+        self._doubt_support = 0.0
+        self._doubt_outside = 0.0
+        self._searched_here = True
+        self._refreshed_here = True
+        self._pending: tuple[FloatArray, FloatArray] | None = None
+        self._draws = 0
+
+    @property
+    def estimator(self) -> Estimator:
+        """The search alone."""
+        return TreeEstimator(self._problem.d, batch=self._batch, constants=self._constants, eps=self._eps)
+
+    def run(self, start: Point, key: Key) -> Steps[Finish]:
+        """Minimise from `start`."""
+        yield Moved(start)
+        at = start
+        self._search.centre(at)
+        self._plant_outside(key)
+        while True:
+            requests = self._next_requests(key)
+            if requests is None:
+                moved = yield from self._step(at, key)
+                if moved is not None:
+                    at = moved
+                    yield Moved(at)
+                continue
+            if not requests:
+                if self._search.flat:
+                    return Finish(Status.NOTHING_TO_FIND, "all probes left the objective unchanged")
+                return Finish(Status.CONVERGED, "no decrease above the rounding of f is in sight")
+            changes = (yield ask_for(at.x, requests)) - at.value
+            for request, change in zip(requests, changes, strict=True):
+                request.absorb(float(change))
+
+    # ------------------------------------------------------------ bids
+
+    def _next_requests(self, key: Key) -> list[Request] | None:
+        """Return the queries worth most now, None for a step, nothing when nothing is left."""
+        search, support = self._search, self._support
+        noise = self._constants.trust * self._differences.rounding
+        if not search.rooted:
+            return search.requests(self._batch)
+        if support.pending and self._doubt_support > noise:
+            return support.requests(self._batch)
+        bids = [search.best, support.best, (self._doubt_outside, self._overhead)]
+        bids = [bid if bid[0] > noise else (0.0, 1.0) for bid in bids]
+        rest = search.promise + support.promise + self._doubt_outside
+        gain = self._step_promise()
+        chosen = max(range(3), key=lambda k: bids[k][0] / bids[k][1])
+        promise, cost = bids[chosen]
+        if gain > noise and (promise == 0.0 or cost * gain >= self._overhead * rest):
+            return None
+        if promise > 0.0:
+            if chosen == 0:
+                return search.requests(self._batch)
+            if chosen == 1:
+                return support.requests(self._batch)
+            return self._replant(key)
+        if support.pending:
+            return support.requests(self._batch)
+        if not self._searched_here:
+            return self._replant(key)
+        return []
+
+    def _step_promise(self) -> float:
+        if not len(self._support):
+            return 0.0
+        g = self._support.slopes
+        return 0.5 * float(np.sum(g * g / self._support.diagonal))
+
+    def _replant(self, key: Key) -> list[Request]:
+        self._plant_outside(key)
+        return self._search.requests(self._batch)
+
+    def _plant_outside(self, key: Key) -> None:
+        self._draws += 1
+        self._search.plant(
+            outside(self._problem.d, self._support.indices), key.child(self._draws).generator()
+        )
+        self._searched_here = True
+        self._doubt_outside = 0.0
+
+    # ------------------------------------------------------------ the step
+
+    def _step(self, at: Point, key: Key) -> Steps[Point | None]:
+        support = self._support
+        support.settle()
+        slopes = support.slopes
+        if self._pending is not None:
+            step, before = self._pending
+            n = len(step)
+            self._model.learn(step, slopes[:n] - before, self._expected[:n])
+            self._pending = None
+        direction = self._model.direction(slopes, support.diagonal)
+        slope = float(slopes @ direction)
+        if not slope < 0.0:
+            self._model.forget()
+            direction = -slopes / support.diagonal
+            slope = float(slopes @ direction)
+        trials = yield from line_search(at, support.indices, direction, slope, self._constants, self._batch)
+        best = trials[0]
+        if best.change >= 0.0:
+            self._failed(key)
+            return None
+        step = best.t * direction
+        x = at.x.copy()
+        x[support.indices] += step
+        moved = Point(x, at.value + best.change)
+        # Along the step the model had curvature −slope; f itself shows another.
+        shown = 2.0 * (best.change - slope * best.t) / best.t**2
+        foreseen = best.t * slope * (1.0 - 0.5 * best.t)
+        missed = abs(best.change - foreseen) / abs(best.change)
+        self._expected = -best.t * slopes
+        self._pending = (step, slopes.copy())
+        support.slopes = slopes * float(np.clip(1.0 + best.t * shown / slope, -1.0, 1.0))
+        doubt = min(missed, 1.0) * abs(best.change)
+        self._doubt_support = doubt
+        self._doubt_outside += doubt
+        self._draws += 1
+        self._search.centre(moved)
+        support.plant(key.child(self._draws).generator())
+        self._searched_here = False
+        self._overhead += 0.2 * (len(trials) + 1.0 - self._overhead)
+        return moved
+
+    def _failed(self, key: Key) -> None:
+        """No descent: a slope was measured on the other side of a kink, or is out of date."""
+        support = self._support
+        self._model.forget()
+        self._pending = None
+        if support.doubtful.any() and not support.doubtful.all():
+            support.slopes[support.doubtful] = 0.0
+            support.doubtful[:] = False
+            return
+        support.slopes[:] = 0.0
+        self._draws += 1
+        support.plant(key.child(self._draws).generator())
+        self._doubt_support = math.inf
+
+
+def auto(problem: Problem, *, eps: float | None = None) -> Auto:
+    """Search by splitting sets, remember the support, quasi-Newton steps; nothing to tune."""
+    if eps is not None and not eps > 0.0:
+        raise ValueError(f"eps must be positive, or None to let the method choose; got {eps}")
+    return Auto(problem, Constants(), eps)

@@ -1,0 +1,320 @@
+"""The search: which coordinates of an unknown gradient are large, for the fewest queries.
+
+Best first: the open set with the most to promise is asked next, and it is
+asked what brings it nearest to a single confirmed coordinate:
+
+- labels (K), when the chance that they decode times log₂|S| exceeds one;
+- a cut, otherwise: in halves, or where the labels say;
+- labels within a window, when K/U is precise enough to exclude most of the set but not all;
+- a confirming query on one coordinate alone, when K/U says which. It is long enough to
+  give the curvature there as well.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from gracezo.core.asks import Point, Role
+from gracezo.core.types import BoolArray, FloatArray, IntArray
+from gracezo.methods.auto.constants import Constants
+from gracezo.methods.auto.density import Density
+from gracezo.methods.auto.difference import Differences
+from gracezo.methods.auto.request import Request
+from gracezo.methods.auto.tree import Node, Tree, learn_moment, split
+
+_FAR = 1000.0  # times ε, where the curvature of a set is measured
+_SHARP = 0.2  # an error of this many positions still names one of them
+
+
+class Search:
+    """The search over the coordinates outside the support.
+
+    Parameters
+    ----------
+    constants, differences, density
+        What the run has assumed and learned.
+    found
+        Called with (coordinate, derivative, curvature) for each confirmed coordinate.
+    """
+
+    def __init__(
+        self,
+        constants: Constants,
+        differences: Differences,
+        density: Density,
+        found: Callable[[int, float, float], None],
+    ) -> None:
+        self._constants = constants
+        self._differences = differences
+        self._density = density
+        self._found = found
+        self._downhill = [[1.0, 1.0], [1.0, 1.0]]  # by sign of U: confirmed, and tried
+        self._x: FloatArray = np.zeros(0)
+        self.tree: Tree | None = None
+        self.flat = True
+        self._root: list[tuple[float, float]] = []
+        self.floor = 0.0
+        """Sets below this |U| are left alone."""
+
+    # ------------------------------------------------------------ beginning
+
+    def centre(self, at: Point) -> None:
+        """Go on around another point; the values of the tree are taken as still true."""
+        self._x = at.x
+        self._differences.centre(at.x, at.value)
+
+    def plant(self, coordinates: IntArray, rng: np.random.Generator) -> None:
+        """Begin anew on these coordinates, in a fresh random order."""
+        order = rng.permutation(coordinates)
+        spread = self._constants.spread
+        weights = rng.uniform(1.0 - spread, 1.0 + spread, len(order)) * rng.choice([-1.0, 1.0], len(order))
+        self.tree = Tree(order, weights)
+        self._root = []
+
+    @property
+    def rooted(self) -> bool:
+        """Whether the sum over all coordinates has been measured."""
+        return self.tree is not None and len(self._root) >= 2
+
+    # ------------------------------------------------------------ prices
+
+    def rate(self, side: int) -> float:
+        """Return how often sets of one sign led to a descent."""
+        confirmed, tried = self._downhill[side]
+        return confirmed / tried
+
+    @property
+    def promise(self) -> float:
+        """The decrease that all open sets together promise."""
+        if self.tree is None:
+            return 0.0
+        typical = 2.0 * self._differences.newton(self.tree.unexplained)
+        return sum(self.rate(side) * self.tree.mass[side] for side in (0, 1)) / typical
+
+    @property
+    def best(self) -> tuple[float, float]:
+        """Promise of the best open set, and the expected queries until it is redeemed."""
+        side = self._best_side()
+        if side is None or self.tree is None:
+            return 0.0, 1.0
+        node = self.tree.top(side)
+        assert node is not None
+        return self.rate(side) * self._differences.promise(node.u), self._cost(node)
+
+    def _cost(self, node: Node) -> float:
+        if node.size == 1 or node.candidate is not None:
+            return 1.0
+        bisect = math.log2(node.size) + 1.0
+        return min(bisect, 2.0 / max(self._density.alone(node.size), 1e-3))
+
+    def _best_side(self) -> int | None:
+        if self.tree is None:
+            return None
+        best, chosen = 0.0, None
+        for side in (0, 1):
+            while (node := self.tree.top(side)) is not None and self._spent(node):
+                self.tree.pop(side)
+            if node is not None and (bid := self.rate(side) * abs(node.u)) > best:
+                best, chosen = bid, side
+        return chosen
+
+    def _spent(self, node: Node) -> bool:
+        return abs(node.u) <= max(self._constants.trust * node.error, self.floor)
+
+    # ------------------------------------------------------------ requests
+
+    def requests(self, limit: int) -> list[Request]:
+        """Return up to `limit` queries on different sets, the most promising first."""
+        if self.tree is None:
+            return []
+        if len(self._root) < 2:
+            return self._plant_requests(limit)
+        wanted: list[Request] = []
+        while len(wanted) < limit and (side := self._best_side()) is not None:
+            wanted.append(self._request(self.tree.pop(side)))
+        return wanted
+
+    def _plant_requests(self, limit: int) -> list[Request]:
+        tree = self.tree
+        assert tree is not None
+        curvature = self._differences.anonymous(tree.squares(0, len(tree.order)))
+        small = self._differences.size(curvature)
+        # The second distance is where curvature shows: far beyond the first.
+        sizes = [small, _FAR * small][len(self._root) :][:limit]
+        return [
+            Request(tree.order, eps * tree.weights, Role.PROBE, self._rooting(eps, curvature))
+            for eps in sizes
+        ]
+
+    def _rooting(self, eps: float, guess: float) -> Callable[[float], None]:
+        def absorb(change: float) -> None:
+            tree = self.tree
+            assert tree is not None
+            self.flat = self.flat and change == 0.0
+            self._root.append((eps, change / eps))
+            if len(self._root) < 2:
+                return
+            (near, first), (far, second) = sorted(self._root)
+            squares = tree.squares(0, len(tree.order))
+            curvature = 2.0 * (second - first) / (far - near)
+            error = 4.0 * self._differences.rounding / (near * far)
+            # The curvature of the whole set, or its bound when none shows.
+            self._differences.density = max(abs(curvature), error) / max(squares, 1e-300)
+            value = first - 0.5 * near * curvature
+            tree.push(
+                Node(
+                    0,
+                    len(tree.order),
+                    value,
+                    self._differences.error(near, error + self._constants.curvature * abs(curvature), value),
+                )
+            )
+
+        return absorb
+
+    def _request(self, node: Node) -> Request:
+        if node.size == 1:
+            node.candidate = node.start
+        if node.candidate is None and node.moment is not None and not node.several:
+            self._decode(node)
+        if node.candidate is not None:
+            return self._confirm(node, node.candidate)
+        if node.window is not None and not node.several:
+            return self._labels(node, *node.window)
+        if node.moment is None and not node.several:
+            gain = self._density.alone(node.size) * math.log2(node.size)
+            if gain > 1.0:
+                return self._labels(node, node.start, node.stop)
+        return self._cut(node)
+
+    def _decode(self, node: Node) -> None:
+        """Read what K/U says: a candidate, a window, or several coordinates."""
+        assert self.tree is not None
+        place, error = node.position
+        lo, hi = node.window or (node.start, node.stop)
+        span = hi - lo
+        node.window = None
+        if error <= _SHARP:
+            position = round(place)
+            near = abs(place - position) <= max(self._constants.trust * error, 1e-6 * span)
+            if near and lo <= position < hi and self.tree.weights[position] != 0.0:
+                node.candidate = position
+                return
+        else:
+            reach = self._constants.trust * error
+            first, last = max(lo, math.floor(place - reach)), min(hi, math.ceil(place + reach) + 1)
+            # Labels again, inside, when they exclude at least three quarters.
+            if 0 < last - first <= span // 4:
+                node.window = (first, last)
+                return
+        node.several = True
+        self._density.saw_labels(node.size, False)
+
+    def _labels(self, node: Node, start: int, stop: int) -> Request:
+        """Ask K: the weights of a slice times labels that rise from 0 to 1."""
+        tree = self.tree
+        assert tree is not None
+        span = stop - start
+        weights = tree.weights[start:stop] * (np.arange(1, span + 1) / span)
+        curvature = self._differences.anonymous(tree.squares(start, stop) / 3.0)
+        eps = self._differences.size(curvature)
+        whole = start == node.start and stop == node.stop
+
+        def absorb(change: float) -> None:
+            value = change / eps - 0.5 * eps * self._differences.density * float(weights @ weights)
+            error = self._differences.error(eps, curvature, value)
+            moment, blur = span * value + (start - 1) * node.u, span * error
+            if whole:
+                learn_moment(node, moment, blur)
+            else:
+                node.moment, node.blur, node.window = moment, blur, (start, stop)
+            tree.push(node)
+
+        return Request(tree.order[start:stop], eps * weights, Role.PROBE, absorb)
+
+    def _cut(self, node: Node) -> Request:
+        tree = self.tree
+        assert tree is not None
+        at = (node.start + node.stop) // 2
+        informed = False
+        if node.several and node.moment is not None and node.window is None:
+            place = math.ceil(node.position[0])
+            if node.start < place < node.stop:
+                at, informed = place, True
+        weights = tree.weights[node.start : at]
+        curvature = self._differences.anonymous(tree.squares(node.start, at))
+        eps = self._differences.size(curvature)
+
+        def absorb(change: float) -> None:
+            value = change / eps - 0.5 * eps * self._differences.density * float(weights @ weights)
+            error = self._differences.error(eps, curvature, value)
+            one, two = split(node, at, value, error)
+            small, large = sorted((one, two), key=lambda part: abs(part.u))
+            one_sided = abs(small.u) <= self._constants.concentrated * abs(large.u)
+            if not informed:
+                self._density.saw_split(node.size, one_sided)
+            if (
+                abs(small.u) <= self._constants.trust * small.error
+                and node.moment is not None
+                and node.window is None
+            ):
+                # The other part holds everything, its moment included.
+                large.moment, large.blur = node.moment, node.blur
+                large.family = large.sibling = None
+                large.several = node.several
+            for part in (one, two):
+                tree.push(part)
+
+        return Request(tree.order[node.start : at], eps * weights, Role.PROBE, absorb)
+
+    def _confirm(self, node: Node, position: int) -> Request:
+        """Ask the candidate alone, on its way down, far enough to see its curvature."""
+        tree, rules, differences = self.tree, self._constants, self._differences
+        assert tree is not None
+        coordinate = int(tree.order[position])
+        slope = node.u / tree.weights[position]
+        length = node.length or rules.confirm * abs(slope) / differences.newton(slope)
+        side = int(node.u > 0)
+
+        def absorb(change: float) -> None:
+            linear = length * abs(slope)
+            curvature = 2.0 * (change + linear) / length**2
+            if change <= -rules.descend * linear:
+                self._count(side, True)
+                self._density.saw_labels(node.size, True)
+                differences.meet(curvature)
+                tree.remove(node, position, slope)
+                node.length = 0.0
+                self._found(coordinate, slope, curvature)
+            elif node.length == 0.0:
+                # Too long a step, a kink, or the wrong coordinate: a shorter one tells.
+                node.length = 0.5 * abs(slope) / curvature
+            else:
+                node.length = 0.0
+                self._count(side, False)
+                if node.size == 1 or change >= rules.descend * linear:
+                    # Uphill on this side too: a kink. It is no use, but it is accounted for.
+                    tree.remove(node, position, slope)
+                else:
+                    node.candidate, node.several, node.moment = None, True, None
+                    self._density.saw_labels(node.size, False)
+            if node.size > 1 or node.length:
+                tree.push(node)
+
+        step = -math.copysign(length, slope)
+        return Request(np.array([coordinate]), np.array([step]), Role.CONFIRM, absorb)
+
+    def _count(self, side: int, success: bool) -> None:
+        confirmed, tried = self._downhill[side]
+        keep = self._constants.forget
+        self._downhill[side] = [keep * confirmed + success, keep * tried + 1.0]
+
+
+def outside(d: int, taken: IntArray) -> IntArray:
+    """Return all coordinates but those taken."""
+    free: BoolArray = np.ones(d, np.bool_)
+    free[taken] = False
+    return np.flatnonzero(free)
