@@ -99,11 +99,13 @@ class Differences:
         known = self.density * squares
         return known * max(self._constants.curvature, 2.0 / math.sqrt(max(squares, 4.0))) + self.typical
 
-    def size(self, curvature: float) -> float:
-        """Return ε for a set whose C is `curvature`."""
+    def size(self, curvature: float, value: float) -> float:
+        """Return ε for a set whose C is `curvature` and whose U is about `value`."""
         if self._fixed is not None:
             return self._fixed
-        return math.sqrt(2.0 * self.rounding / max(curvature, np.finfo(np.float64).tiny))
+        # A displacement is itself rounded to the precision of x.
+        rounding = self.rounding + abs(value) * self._ulp_x
+        return math.sqrt(2.0 * rounding / max(curvature, float(np.finfo(np.float64).tiny)))
 
     def error(self, eps: float, curvature: float, value: float) -> float:
         """Return the error of a derivative of that value, measured at `eps`."""

@@ -10,7 +10,7 @@ from gracezo.core.asks import Ask, Point, Role, SparseRows, Steps
 from gracezo.core.types import FloatArray, IntArray
 from gracezo.methods.auto.constants import Constants
 
-_TRIALS = 12  # halvings after which a direction is given up: it is no descent
+_TRIALS = 6  # halvings after which a direction is given up: it is no descent
 
 
 @dataclass(frozen=True)

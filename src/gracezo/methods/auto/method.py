@@ -33,6 +33,10 @@ from gracezo.methods.auto.search import Search, outside
 from gracezo.methods.auto.support import Support
 
 
+MISS,UP,DOWN=.3,10.,3.
+RULE = lambda q,P,c,R: q*P>=c*R
+
+
 class Auto:
     """One run of `auto`; see the rules on top of this file.
 
@@ -58,7 +62,9 @@ class Auto:
         )
         self._model = Model(constants.memory)
         self._overhead = constants.overhead
-        self._since_step = 0
+        self._care = 10.0
+        self._failures = 0
+        self._queries = 1
         self._doubt_support = 0.0
         self._doubt_outside = 0.0
         self._searched_here = True
@@ -90,6 +96,7 @@ class Auto:
                     return Finish(Status.NOTHING_TO_FIND, "all probes left the objective unchanged")
                 return Finish(Status.CONVERGED, "no decrease above the rounding of f is in sight")
             changes = (yield ask_for(at.x, requests)) - at.value
+            self._queries += len(requests)
             for request, change in zip(requests, changes, strict=True):
                 request.absorb(float(change))
 
@@ -101,20 +108,23 @@ class Auto:
         noise = self._constants.trust * self._differences.rounding
         if not search.rooted:
             return search.requests(self._batch)
-        if support.pending and self._doubt_support > noise:
-            return support.requests(self._batch)
-        bids = [search.best, support.best, (self._doubt_outside, self._overhead)]
+        doubt = self._doubt_support if support.pending else 0.0
+        if len(support) == self._problem.d:
+            self._doubt_outside = 0.0
+        bids = [search.best, support.best, (doubt, 1.0), (self._doubt_outside, self._overhead)]
         bids = [bid if bid[0] > noise else (0.0, 1.0) for bid in bids]
-        rest = search.promise + support.promise + self._doubt_outside
+        hidden = support.promise + doubt
         gain = self._step_promise()
-        chosen = max(range(3), key=lambda k: bids[k][0] / bids[k][1])
+        chosen = max(range(len(bids)), key=lambda k: bids[k][0] / bids[k][1])
         promise, cost = bids[chosen]
-        if gain > noise and (promise == 0.0 or cost * gain >= self._overhead * rest):
+        # What is left can be had at this rate at best, over a run that lasts as long again.
+        rest = min(search.promise + self._doubt_outside, self._queries * promise / cost)
+        if gain > noise and (promise == 0.0 or (RULE(cost, gain, self._overhead, rest) and self._known() >= self._care * hidden)):
             return None
         if promise > 0.0:
             if chosen == 0:
                 return search.requests(self._batch)
-            if chosen == 1:
+            if chosen in (1, 2):
                 return support.requests(self._batch)
             return self._replant(key)
         if support.pending:
@@ -127,7 +137,10 @@ class Auto:
         if not len(self._support):
             return 0.0
         g = self._support.slopes
-        return 0.5 * float(np.sum(g * g / self._support.diagonal))
+        return 0.5 * float(-g @ self._model.direction(g, self._support.diagonal))
+
+    def _known(self) -> float:
+        return 0.5 * float(np.sum(self._support.slopes**2 / self._support.diagonal))
 
     def _replant(self, key: Key) -> list[Request]:
         self._plant_outside(key)
@@ -145,13 +158,14 @@ class Auto:
 
     def _step(self, at: Point, key: Key) -> Steps[Point | None]:
         support = self._support
+        self._measured = not support.pending
         support.settle()
         slopes = support.slopes
-        if self._pending is not None:
+        if self._pending is not None and self._measured:
             step, before = self._pending
             n = len(step)
             self._model.learn(step, slopes[:n] - before, self._expected[:n])
-            self._pending = None
+        self._pending = None
         direction = self._model.direction(slopes, support.diagonal)
         slope = float(slopes @ direction)
         if not slope < 0.0:
@@ -171,6 +185,12 @@ class Auto:
         shown = 2.0 * (best.change - slope * best.t) / best.t**2
         foreseen = best.t * slope * (1.0 - 0.5 * best.t)
         missed = abs(best.change - foreseen) / abs(best.change)
+        # A step that came out as foreseen had all it needed; one that did not needs a fuller gradient.
+        if missed > MISS:
+            self._care = min(self._care * UP, 1e8)
+        elif missed < MISS/3:
+            self._care = max(self._care / DOWN, 4.0)
+        self._failures = 0
         self._expected = -best.t * slopes
         self._pending = (step, slopes.copy())
         support.slopes = slopes * float(np.clip(1.0 + best.t * shown / slope, -1.0, 1.0))
@@ -181,22 +201,28 @@ class Auto:
         self._search.centre(moved)
         support.plant(key.child(self._draws).generator())
         self._searched_here = False
+        self._queries += len(trials)
         self._overhead += 0.2 * (len(trials) + 1.0 - self._overhead)
         return moved
 
     def _failed(self, key: Key) -> None:
-        """No descent: a slope was measured on the other side of a kink, or is out of date."""
+        """No descent: a slope is out of date, or was measured on the other side of a kink."""
         support = self._support
-        self._model.forget()
+        self._failures += 1
         self._pending = None
-        if support.doubtful.any() and not support.doubtful.all():
+        self._model.forget()
+        if self._failures == 1:
+            # Measure all of it again before drawing conclusions.
+            self._care = 1e8
+            self._doubt_support = math.inf
+        elif self._failures == 2 and not support.doubtful.all():
             support.slopes[support.doubtful] = 0.0
-            support.doubtful[:] = False
             return
-        support.slopes[:] = 0.0
+        else:
+            support.slopes[:] = 0.0
+            return
         self._draws += 1
         support.plant(key.child(self._draws).generator())
-        self._doubt_support = math.inf
 
 
 def auto(problem: Problem, *, eps: float | None = None) -> Auto:

@@ -56,6 +56,8 @@ class Search:
         self.tree: Tree | None = None
         self.flat = True
         self._root: list[tuple[float, float]] = []
+        self._wanted = 2  # distances at which the root is asked: the first time also for its curvature
+        self._last = 0.0
         self.floor = 0.0
         """Sets below this |U| are left alone."""
 
@@ -68,6 +70,11 @@ class Search:
 
     def plant(self, coordinates: IntArray, rng: np.random.Generator) -> None:
         """Begin anew on these coordinates, in a fresh random order."""
+        if self.tree is not None:
+            self._last = self.tree.unexplained
+        if len(coordinates) == 0:
+            self.tree = None
+            return
         order = rng.permutation(coordinates)
         spread = self._constants.spread
         weights = rng.uniform(1.0 - spread, 1.0 + spread, len(order)) * rng.choice([-1.0, 1.0], len(order))
@@ -76,8 +83,8 @@ class Search:
 
     @property
     def rooted(self) -> bool:
-        """Whether the sum over all coordinates has been measured."""
-        return self.tree is not None and len(self._root) >= 2
+        """Whether the sum over all coordinates has been measured, if there are any."""
+        return self.tree is None or len(self._root) >= self._wanted
 
     # ------------------------------------------------------------ prices
 
@@ -102,7 +109,13 @@ class Search:
             return 0.0, 1.0
         node = self.tree.top(side)
         assert node is not None
-        return self.rate(side) * self._differences.promise(node.u), self._cost(node)
+        cost = self._cost(node)
+        return self.rate(side) * self._differences.promise(math.sqrt(node.key * cost)), cost
+
+    def _open(self, node: Node) -> None:
+        """Queue a set by U² for each coordinate expected in it, per query."""
+        assert self.tree is not None
+        self.tree.push(node, node.u**2 / (self._density.number(node.size) * self._cost(node)))
 
     def _cost(self, node: Node) -> float:
         if node.size == 1 or node.candidate is not None:
@@ -117,7 +130,7 @@ class Search:
         for side in (0, 1):
             while (node := self.tree.top(side)) is not None and self._spent(node):
                 self.tree.pop(side)
-            if node is not None and (bid := self.rate(side) * abs(node.u)) > best:
+            if node is not None and (bid := self.rate(side) * node.key) > best:
                 best, chosen = bid, side
         return chosen
 
@@ -130,7 +143,7 @@ class Search:
         """Return up to `limit` queries on different sets, the most promising first."""
         if self.tree is None:
             return []
-        if len(self._root) < 2:
+        if len(self._root) < self._wanted:
             return self._plant_requests(limit)
         wanted: list[Request] = []
         while len(wanted) < limit and (side := self._best_side()) is not None:
@@ -141,9 +154,9 @@ class Search:
         tree = self.tree
         assert tree is not None
         curvature = self._differences.anonymous(tree.squares(0, len(tree.order)))
-        small = self._differences.size(curvature)
+        small = self._differences.size(curvature, self._last)
         # The second distance is where curvature shows: far beyond the first.
-        sizes = [small, _FAR * small][len(self._root) :][:limit]
+        sizes = [small, _FAR * small][len(self._root) : self._wanted][:limit]
         return [
             Request(tree.order, eps * tree.weights, Role.PROBE, self._rooting(eps, curvature))
             for eps in sizes
@@ -155,16 +168,21 @@ class Search:
             assert tree is not None
             self.flat = self.flat and change == 0.0
             self._root.append((eps, change / eps))
-            if len(self._root) < 2:
+            if not self.rooted:
                 return
-            (near, first), (far, second) = sorted(self._root)
             squares = tree.squares(0, len(tree.order))
+            if self._wanted == 1:
+                value = change / eps - 0.5 * eps * self._differences.density * squares
+                self._open(Node(0, len(tree.order), value, self._differences.error(eps, guess, value)))
+                return
+            self._wanted = 1
+            (near, first), (far, second) = sorted(self._root)
             curvature = 2.0 * (second - first) / (far - near)
             error = 4.0 * self._differences.rounding / (near * far)
             # The curvature of the whole set, or its bound when none shows.
             self._differences.density = max(abs(curvature), error) / max(squares, 1e-300)
             value = first - 0.5 * near * curvature
-            tree.push(
+            self._open(
                 Node(
                     0,
                     len(tree.order),
@@ -220,7 +238,7 @@ class Search:
         span = stop - start
         weights = tree.weights[start:stop] * (np.arange(1, span + 1) / span)
         curvature = self._differences.anonymous(tree.squares(start, stop) / 3.0)
-        eps = self._differences.size(curvature)
+        eps = self._differences.size(curvature, node.u)
         whole = start == node.start and stop == node.stop
 
         def absorb(change: float) -> None:
@@ -231,7 +249,7 @@ class Search:
                 learn_moment(node, moment, blur)
             else:
                 node.moment, node.blur, node.window = moment, blur, (start, stop)
-            tree.push(node)
+            self._open(node)
 
         return Request(tree.order[start:stop], eps * weights, Role.PROBE, absorb)
 
@@ -246,7 +264,7 @@ class Search:
                 at, informed = place, True
         weights = tree.weights[node.start : at]
         curvature = self._differences.anonymous(tree.squares(node.start, at))
-        eps = self._differences.size(curvature)
+        eps = self._differences.size(curvature, node.u)
 
         def absorb(change: float) -> None:
             value = change / eps - 0.5 * eps * self._differences.density * float(weights @ weights)
@@ -266,7 +284,7 @@ class Search:
                 large.family = large.sibling = None
                 large.several = node.several
             for part in (one, two):
-                tree.push(part)
+                self._open(part)
 
         return Request(tree.order[node.start : at], eps * weights, Role.PROBE, absorb)
 
@@ -302,7 +320,7 @@ class Search:
                     node.candidate, node.several, node.moment = None, True, None
                     self._density.saw_labels(node.size, False)
             if node.size > 1 or node.length:
-                tree.push(node)
+                self._open(node)
 
         step = -math.copysign(length, slope)
         return Request(np.array([coordinate]), np.array([step]), Role.CONFIRM, absorb)

@@ -131,8 +131,8 @@ class Support:
         weights = tree.weights[span]
         # In the scale of the weights each coordinate has curvature one.
         curvature = float(np.sum((weights * self._scale[span]) ** 2))
-        eps = self._differences.size(curvature)
         predicted = float(weights @ self.slopes[self._members[span]])
+        eps = self._differences.size(curvature, abs(predicted) + abs(node.u))
 
         def absorb(change: float) -> None:
             value = change / eps - predicted
@@ -151,7 +151,7 @@ class Support:
         if node.size == 1:
             self._spread(node)
         else:
-            self._tree.push(node)
+            self._tree.push(node, abs(node.u))
 
     def _spread(self, node: Node) -> None:
         """Give a set's miss to its coordinates: exact for one, the least change otherwise."""

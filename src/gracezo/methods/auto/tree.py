@@ -44,6 +44,8 @@ class Node:
     """K and its error for this set and its sibling together."""
     candidate: int | None = None
     """Position to be confirmed."""
+    key: float = 0.0
+    """Its place in the queue."""
     length: float = 0.0
     """Length of the last confirming query, when a second one is needed."""
 
@@ -88,18 +90,19 @@ class Tree:
         """Return the sum of squared weights of a slice, as it was at the beginning."""
         return float(self._squares[stop] - self._squares[start])
 
-    def push(self, node: Node) -> None:
-        """Open a set."""
+    def push(self, node: Node, key: float) -> None:
+        """Open a set; the one with the largest key is on top."""
         side = int(node.u > 0)
+        node.key = key
         self.mass[side] += node.u**2
-        heapq.heappush(self._heaps[side], (-abs(node.u), next(self._count), node))
+        heapq.heappush(self._heaps[side], (-key, next(self._count), node))
 
     def top(self, side: int) -> Node | None:
-        """Return the open set with the largest |U| of one sign (0: negative, 1: positive)."""
+        """Return the open set with the largest key, of one sign of U (0: negative, 1: positive)."""
         return self._heaps[side][0][2] if self._heaps[side] else None
 
     def pop(self, side: int) -> Node:
-        """Take out the open set with the largest |U| of one sign."""
+        """Take out the open set with the largest key, of one sign of U."""
         node = heapq.heappop(self._heaps[side])[2]
         self.mass[side] = self.mass[side] - node.u**2 if self._heaps[side] else 0.0
         return node
