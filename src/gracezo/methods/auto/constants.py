@@ -45,7 +45,7 @@ class Constants:
     descend: float = 0.25
     expand: float = 0.6
     forget: float = 0.9
-    concentrated: float = 0.05
+    concentrated: float = 0.2
     negligible: float = 1e-6
     overhead: float = 2.0
     memory: int = 50

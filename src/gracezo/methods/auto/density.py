@@ -30,21 +30,21 @@ class Density:
         self._log = np.zeros(len(self._rho))
         self._keep = keep
 
-    def alone(self, n: int) -> float:
+    def alone(self, n: float) -> float:
         """Return the probability that a non-empty set of n holds exactly one."""
         weight = np.exp(self._log - self._log.max())
         return float(weight @ _alone(self._rho * n) / weight.sum())
 
-    def number(self, n: int) -> float:
+    def number(self, n: float) -> float:
         """Return how many coordinates to expect in a non-empty set of n."""
         weight = np.exp(self._log - self._log.max())
         return 1.0 + n * math.exp(float(weight @ np.log(self._rho) / weight.sum()))
 
-    def saw_labels(self, n: int, decoded: bool) -> None:
+    def saw_labels(self, n: float, decoded: bool) -> None:
         """Learn from labels asked on a set of n."""
         self._learn(_alone(self._rho * n), decoded)
 
-    def saw_split(self, n: int, one_sided: bool) -> None:
+    def saw_split(self, n: float, one_sided: bool) -> None:
         """Learn from a set of n cut in halves."""
         self._learn(2.0 / (np.exp(np.minimum(0.5 * self._rho * n, 700.0)) + 1.0), one_sided)
 

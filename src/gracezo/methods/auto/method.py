@@ -17,7 +17,7 @@ import math
 
 import numpy as np
 
-from gracezo.core.asks import Moved, Point, Steps
+from gracezo.core.asks import Moved, Point, Role, Steps
 from gracezo.core.keys import Key
 from gracezo.core.method import Estimator, Problem
 from gracezo.core.result import Finish, Status
@@ -34,7 +34,7 @@ from gracezo.methods.auto.support import Support
 
 
 MISS,UP,DOWN=.3,10.,3.
-RULE = lambda q,P,c,R: q*P>=c*R
+CAP=1e8
 
 
 class Auto:
@@ -64,7 +64,9 @@ class Auto:
         self._overhead = constants.overhead
         self._care = 10.0
         self._failures = 0
+        self._wary = False
         self._queries = 1
+        self._spent = 0
         self._doubt_support = 0.0
         self._doubt_outside = 0.0
         self._searched_here = True
@@ -97,6 +99,7 @@ class Auto:
                 return Finish(Status.CONVERGED, "no decrease above the rounding of f is in sight")
             changes = (yield ask_for(at.x, requests)) - at.value
             self._queries += len(requests)
+            self._spent += sum(request.role is Role.REFRESH for request in requests)
             for request, change in zip(requests, changes, strict=True):
                 request.absorb(float(change))
 
@@ -108,25 +111,30 @@ class Auto:
         noise = self._constants.trust * self._differences.rounding
         if not search.rooted:
             return search.requests(self._batch)
-        doubt = self._doubt_support if support.pending else 0.0
         if len(support) == self._problem.d:
             self._doubt_outside = 0.0
-        bids = [search.best, support.best, (doubt, 1.0), (self._doubt_outside, self._overhead)]
-        bids = [bid if bid[0] > noise else (0.0, 1.0) for bid in bids]
-        hidden = support.promise + doubt
-        gain = self._step_promise()
-        chosen = max(range(len(bids)), key=lambda k: bids[k][0] / bids[k][1])
-        promise, cost = bids[chosen]
+        hidden = support.promise + (self._doubt_support if support.pending else 0.0)
+        gain = self._step_promise() + hidden
+        finds = [search.best, (self._doubt_outside, self._overhead)]
+        finds = [find if find[0] > noise else (0.0, 1.0) for find in finds]
+        promise, cost = max(finds, key=lambda find: find[0] / find[1])
         # What is left can be had at this rate at best, over a run that lasts as long again.
         rest = min(search.promise + self._doubt_outside, self._queries * promise / cost)
-        if gain > noise and (promise == 0.0 or (RULE(cost, gain, self._overhead, rest) and self._known() >= self._care * hidden)):
-            return None
+        if gain > noise:
+            if self._known() >= self._care * hidden:
+                if promise == 0.0 or cost * gain >= self._overhead * rest:
+                    return None
+            else:
+                # The step has to wait for its gradient, which has its price too.
+                price = gain / (self._refresh_cost() + self._overhead)
+                if price >= promise / cost:
+                    return support.requests(self._batch) or None
         if promise > 0.0:
-            if chosen == 0:
+            if (promise, cost) == finds[0]:
                 return search.requests(self._batch)
-            if chosen in (1, 2):
-                return support.requests(self._batch)
-            return self._replant(key)
+            self._doubt_outside = 0.0
+            self._spent += 1
+            return [search.recheck()]
         if support.pending:
             return support.requests(self._batch)
         if not self._searched_here:
@@ -138,6 +146,10 @@ class Auto:
             return 0.0
         g = self._support.slopes
         return 0.5 * float(-g @ self._model.direction(g, self._support.diagonal))
+
+    def _refresh_cost(self) -> float:
+        left = self._support.open
+        return left if self._care > 100.0 else math.log2(1.0 + left)
 
     def _known(self) -> float:
         return 0.5 * float(np.sum(self._support.slopes**2 / self._support.diagonal))
@@ -166,6 +178,8 @@ class Auto:
             n = len(step)
             self._model.learn(step, slopes[:n] - before, self._expected[:n])
         self._pending = None
+        if self._wary:
+            slopes = np.where(support.doubtful, 0.0, slopes)
         direction = self._model.direction(slopes, support.diagonal)
         slope = float(slopes @ direction)
         if not slope < 0.0:
@@ -187,22 +201,28 @@ class Auto:
         missed = abs(best.change - foreseen) / abs(best.change)
         # A step that came out as foreseen had all it needed; one that did not needs a fuller gradient.
         if missed > MISS:
-            self._care = min(self._care * UP, 1e8)
+            self._care = min(self._care * UP, CAP)
         elif missed < MISS/3:
             self._care = max(self._care / DOWN, 4.0)
         self._failures = 0
         self._expected = -best.t * slopes
         self._pending = (step, slopes.copy())
-        support.slopes = slopes * float(np.clip(1.0 + best.t * shown / slope, -1.0, 1.0))
         doubt = min(missed, 1.0) * abs(best.change)
-        self._doubt_support = doubt
+        # Cut far short of the model's length: something in the support is not as the model has it.
+        shortened = best.t < 0.3
+        self._doubt_support = max(doubt, -0.5 * slope + best.change) if shortened else doubt
+        support.relax()
+        if shortened:
+            support.stiffen(step, -best.change)
+        support.slopes = slopes * float(np.clip(1.0 + best.t * shown / slope, -1.0, 1.0))
         self._doubt_outside += doubt
         self._draws += 1
         self._search.centre(moved)
         support.plant(key.child(self._draws).generator())
         self._searched_here = False
         self._queries += len(trials)
-        self._overhead += 0.2 * (len(trials) + 1.0 - self._overhead)
+        self._overhead += 0.2 * (self._spent + len(trials) - self._overhead)
+        self._spent = 0
         return moved
 
     def _failed(self, key: Key) -> None:
@@ -211,9 +231,12 @@ class Auto:
         self._failures += 1
         self._pending = None
         self._model.forget()
+        if self._failures == 1 and support.doubtful.any() and not support.doubtful.all():
+            self._wary = not self._wary
+            return
         if self._failures == 1:
             # Measure all of it again before drawing conclusions.
-            self._care = 1e8
+            self._care = CAP
             self._doubt_support = math.inf
         elif self._failures == 2 and not support.doubtful.all():
             support.slopes[support.doubtful] = 0.0

@@ -115,13 +115,13 @@ class Search:
     def _open(self, node: Node) -> None:
         """Queue a set by U² for each coordinate expected in it, per query."""
         assert self.tree is not None
-        self.tree.push(node, node.u**2 / (self._density.number(node.size) * self._cost(node)))
+        self.tree.push(node, node.u**2 / (self._density.number(node.spread) * self._cost(node)))
 
     def _cost(self, node: Node) -> float:
         if node.size == 1 or node.candidate is not None:
             return 1.0
         bisect = math.log2(node.size) + 1.0
-        return min(bisect, 2.0 / max(self._density.alone(node.size), 1e-3))
+        return min(bisect, 2.0 / max(self._density.alone(node.spread), 1e-3))
 
     def _best_side(self) -> int | None:
         if self.tree is None:
@@ -161,6 +161,24 @@ class Search:
             Request(tree.order, eps * tree.weights, Role.PROBE, self._rooting(eps, curvature))
             for eps in sizes
         ]
+
+    def recheck(self) -> Request:
+        """Ask the sum over all open sets again: if it is what it was, the tree is still true; if not, it is the root."""
+        tree = self.tree
+        assert tree is not None
+        squares = tree.squares(0, len(tree.order))
+        curvature = self._differences.anonymous(squares)
+        eps = self._differences.size(curvature, tree.unexplained)
+
+        def absorb(change: float) -> None:
+            value = change / eps - 0.5 * eps * self._differences.density * squares
+            error = self._differences.error(eps, curvature, value)
+            drift = abs(value - tree.total)
+            if drift > self._constants.trust * error + self._constants.concentrated * tree.unexplained:
+                tree.clear()
+                self._open(Node(0, len(tree.order), value, error))
+
+        return Request(tree.order, eps * tree.weights, Role.PROBE, absorb)
 
     def _rooting(self, eps: float, guess: float) -> Callable[[float], None]:
         def absorb(change: float) -> None:
@@ -203,7 +221,7 @@ class Search:
         if node.window is not None and not node.several:
             return self._labels(node, *node.window)
         if node.moment is None and not node.several:
-            gain = self._density.alone(node.size) * math.log2(node.size)
+            gain = self._density.alone(node.spread) * math.log2(node.size)
             if gain > 1.0:
                 return self._labels(node, node.start, node.stop)
         return self._cut(node)
@@ -229,7 +247,7 @@ class Search:
                 node.window = (first, last)
                 return
         node.several = True
-        self._density.saw_labels(node.size, False)
+        self._density.saw_labels(node.spread, False)
 
     def _labels(self, node: Node, start: int, stop: int) -> Request:
         """Ask K: the weights of a slice times labels that rise from 0 to 1."""
@@ -273,7 +291,7 @@ class Search:
             small, large = sorted((one, two), key=lambda part: abs(part.u))
             one_sided = abs(small.u) <= self._constants.concentrated * abs(large.u)
             if not informed:
-                self._density.saw_split(node.size, one_sided)
+                self._density.saw_split(node.spread, one_sided)
             if (
                 abs(small.u) <= self._constants.trust * small.error
                 and node.moment is not None
@@ -283,6 +301,8 @@ class Search:
                 large.moment, large.blur = node.moment, node.blur
                 large.family = large.sibling = None
                 large.several = node.several
+            if one_sided:
+                large.streak = node.streak + 1
             for part in (one, two):
                 self._open(part)
 
@@ -302,7 +322,7 @@ class Search:
             curvature = 2.0 * (change + linear) / length**2
             if change <= -rules.descend * linear:
                 self._count(side, True)
-                self._density.saw_labels(node.size, True)
+                self._density.saw_labels(node.spread, True)
                 differences.meet(curvature)
                 tree.remove(node, position, slope)
                 node.length = 0.0
@@ -318,7 +338,7 @@ class Search:
                     tree.remove(node, position, slope)
                 else:
                     node.candidate, node.several, node.moment = None, True, None
-                    self._density.saw_labels(node.size, False)
+                    self._density.saw_labels(node.spread, False)
             if node.size > 1 or node.length:
                 self._open(node)
 

@@ -10,8 +10,6 @@ that has stopped to matter rests in an unopened set and costs nothing.
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from gracezo.core.asks import Role
@@ -37,10 +35,12 @@ class Support:
         self.indices: IntArray = np.zeros(0, np.int64)
         self.slopes: FloatArray = np.zeros(0)
         self.curvatures: FloatArray = np.zeros(0)
+        self._stiff: FloatArray = np.zeros(0)
         self._tree: Tree | None = None
         self._members: IntArray = np.zeros(0, np.int64)  # positions in the support, in the tree's order
         self._scale: FloatArray = np.zeros(0)
         self._rooted = False
+        self._unresolved = 0
         self.doubtful: BoolArray = np.zeros(0, np.bool_)
         """Whether the slope was measured on the side that leads uphill."""
 
@@ -53,13 +53,27 @@ class Support:
         self.slopes = np.append(self.slopes, slope)
         self.curvatures = np.append(self.curvatures, curvature)
         self.doubtful = np.append(self.doubtful, False)
+        self._stiff = np.append(self._stiff, 0.0)
 
     @property
     def diagonal(self) -> FloatArray:
         """Positive curvatures, with a stand-in where the measured one is not."""
         differences = self._differences
         floor = np.maximum(self.slopes**2 / (2.0 * differences.scale), differences.typical)
-        return np.where(self.curvatures > 0.0, self.curvatures, np.maximum(floor, np.finfo(np.float64).tiny))
+        smooth = np.where(self.curvatures > 0.0, self.curvatures, np.maximum(floor, np.finfo(np.float64).tiny))
+        return np.maximum(smooth, self._stiff)
+
+    def stiffen(self, step: FloatArray, brought: float) -> None:
+        """Take coordinates that alone promised more than the whole step brought no further than they came.
+
+        That is how a kink ahead shows: the slope in front of it promises what is not there.
+        """
+        culprits = np.flatnonzero(np.abs(self.slopes * step) > brought)
+        self._stiff[culprits] = np.abs(self.slopes[culprits] / step[culprits])
+
+    def relax(self) -> None:
+        """Let stiffened coordinates return by and by to the curvature measured on them."""
+        self._stiff *= 0.5
 
     # ------------------------------------------------------------ refreshing
 
@@ -89,14 +103,11 @@ class Support:
         return 0.0 if self._tree is None else 0.5 * sum(self._tree.mass)
 
     @property
-    def best(self) -> tuple[float, float]:
-        """Promise of the best open set, and the queries until it is known."""
-        side = self._best_side()
-        if side is None or self._tree is None:
-            return 0.0, 1.0
-        node = self._tree.top(side)
-        assert node is not None
-        return 0.5 * node.u**2, math.log2(node.size)
+    def open(self) -> int:
+        """Queries that would resolve every open set."""
+        if self._tree is None:
+            return 0
+        return len(self._tree.order) if not self._rooted else self._unresolved
 
     def _best_side(self) -> int | None:
         best, chosen = 0.0, None
@@ -104,7 +115,8 @@ class Support:
             for side in (0, 1):
                 node = self._tree.top(side)
                 if node is not None and abs(node.u) <= self._constants.trust * node.error:
-                    while self._tree.top(side) is not None:
+                    while (shut := self._tree.top(side)) is not None:
+                        self._unresolved -= shut.size - 1
                         self._spread(self._tree.pop(side))
                     node = None
                 if node is not None and abs(node.u) > best:
@@ -139,8 +151,10 @@ class Support:
             error = self._differences.error(eps, curvature, change / eps)
             if not self._rooted:
                 self._rooted = True
+                self._unresolved = node.size - 1
                 self._open(Node(node.start, stop, value, error))
                 return
+            self._unresolved -= 1
             for part in split(node, stop, value, error):
                 self._open(part)
 

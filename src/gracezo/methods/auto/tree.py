@@ -44,6 +44,8 @@ class Node:
     """K and its error for this set and its sibling together."""
     candidate: int | None = None
     """Position to be confirmed."""
+    streak: int = 0
+    """Splits in a row that left nearly everything in this part."""
     key: float = 0.0
     """Its place in the queue."""
     length: float = 0.0
@@ -53,6 +55,11 @@ class Node:
     def size(self) -> int:
         """Number of positions."""
         return self.stop - self.start
+
+    @property
+    def spread(self) -> float:
+        """Positions over which what matters may be scattered, after the splits that did not divide it."""
+        return max(1.0, self.size / 2.0**self.streak)
 
     @property
     def position(self) -> tuple[float, float]:
@@ -82,6 +89,8 @@ class Tree:
     _count: itertools.count[int] = field(default_factory=itertools.count)
     mass: list[float] = field(default_factory=lambda: [0.0, 0.0])
     """Sum of U² over the open sets whose U is negative, and positive."""
+    total: float = 0.0
+    """Sum of U over the open sets."""
 
     def __post_init__(self) -> None:
         self._squares = np.concatenate([[0.0], np.cumsum(self.weights**2)])
@@ -95,6 +104,7 @@ class Tree:
         side = int(node.u > 0)
         node.key = key
         self.mass[side] += node.u**2
+        self.total += node.u
         heapq.heappush(self._heaps[side], (-key, next(self._count), node))
 
     def top(self, side: int) -> Node | None:
@@ -105,7 +115,14 @@ class Tree:
         """Take out the open set with the largest key, of one sign of U."""
         node = heapq.heappop(self._heaps[side])[2]
         self.mass[side] = self.mass[side] - node.u**2 if self._heaps[side] else 0.0
+        self.total -= node.u
         return node
+
+    def clear(self) -> None:
+        """Close all sets."""
+        for heap in self._heaps:
+            heap.clear()
+        self.mass, self.total = [0.0, 0.0], 0.0
 
     @property
     def unexplained(self) -> float:
