@@ -29,6 +29,8 @@ class Constants:
         Share of its evidence that the density keeps at each new observation.
     concentrated
         A split is one-sided when one half holds less than this share of the other.
+    drift
+        Share of what is open by which its sum may change before the tree counts as out of date.
     negligible
         The estimator leaves sets whose derivative is below this share of the norm already found.
     overhead
@@ -41,11 +43,12 @@ class Constants:
     spread: float = 0.5
     curvature: float = 0.01
     trust: float = 4.0
-    confirm: float = 0.1
+    confirm: float = 0.3
     descend: float = 0.25
     expand: float = 0.6
     forget: float = 0.9
     concentrated: float = 0.2
+    drift: float = 0.05
     negligible: float = 1e-6
     overhead: float = 2.0
     memory: int = 50

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,7 +11,7 @@ from gracezo.core.asks import Ask, Point, Role, SparseRows, Steps
 from gracezo.core.types import FloatArray, IntArray
 from gracezo.methods.auto.constants import Constants
 
-_TRIALS = 6  # halvings after which a direction is given up: it is no descent
+_TRIALS = 5  # halvings after which a direction is given up: it is no descent
 
 
 @dataclass(frozen=True)
@@ -60,10 +61,8 @@ def line_search(
 
 def _ladder(t: float, trials: list[Trial], batch: int) -> list[float]:
     """Return the next length and, for a batch, those that might follow it."""
+    count = 1 + int(math.log2(batch))
     if not trials:
-        steps = [0, 1, -1, 2, -2, 3, -3, -4]
-    elif t > trials[0].t:
-        steps = list(range(8))
-    else:
-        steps = [0, -1, -2, -3, -4, -5, -6, -7]
-    return [t * 2.0**k for k in steps[: max(1, min(batch, len(steps)))]]
+        return [t * 2.0**k for k in (0, 1, -1, -2, 2, -3, 3)[:count]]
+    factor = 2.0 if t > trials[0].t else 0.5
+    return [t * factor**k for k in range(count)]

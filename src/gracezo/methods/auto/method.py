@@ -33,8 +33,8 @@ from gracezo.methods.auto.search import Search, outside
 from gracezo.methods.auto.support import Support
 
 
-MISS,UP,DOWN=.3,10.,3.
-CAP=1e8
+MISS, UP, DOWN = 0.3, 10.0, 3.0
+CAP = 1e8
 
 
 class Auto:
@@ -64,8 +64,9 @@ class Auto:
         self._overhead = constants.overhead
         self._care = 10.0
         self._failures = 0
-        self._wary = False
         self._queries = 1
+        self._redeemed = 1.0
+        self._promised = math.inf
         self._spent = 0
         self._doubt_support = 0.0
         self._doubt_outside = 0.0
@@ -123,11 +124,13 @@ class Auto:
         if gain > noise:
             if self._known() >= self._care * hidden:
                 if promise == 0.0 or cost * gain >= self._overhead * rest:
+                    self._promised = gain
                     return None
             else:
                 # The step has to wait for its gradient, which has its price too.
-                price = gain / (self._refresh_cost() + self._overhead)
+                price = self._redeemed * gain / (self._refresh_cost() + self._overhead)
                 if price >= promise / cost:
+                    self._promised = gain
                     return support.requests(self._batch) or None
         if promise > 0.0:
             if (promise, cost) == finds[0]:
@@ -178,8 +181,6 @@ class Auto:
             n = len(step)
             self._model.learn(step, slopes[:n] - before, self._expected[:n])
         self._pending = None
-        if self._wary:
-            slopes = np.where(support.doubtful, 0.0, slopes)
         direction = self._model.direction(slopes, support.diagonal)
         slope = float(slopes @ direction)
         if not slope < 0.0:
@@ -189,6 +190,8 @@ class Auto:
         trials = yield from line_search(at, support.indices, direction, slope, self._constants, self._batch)
         best = trials[0]
         if best.change >= 0.0:
+            self._queries += len(trials)
+            support.stiffen(direction, min(trial.t for trial in trials), 0.0)
             self._failed(key)
             return None
         step = best.t * direction
@@ -202,7 +205,7 @@ class Auto:
         # A step that came out as foreseen had all it needed; one that did not needs a fuller gradient.
         if missed > MISS:
             self._care = min(self._care * UP, CAP)
-        elif missed < MISS/3:
+        elif missed < MISS / 3:
             self._care = max(self._care / DOWN, 4.0)
         self._failures = 0
         self._expected = -best.t * slopes
@@ -213,13 +216,14 @@ class Auto:
         self._doubt_support = max(doubt, -0.5 * slope + best.change) if shortened else doubt
         support.relax()
         if shortened:
-            support.stiffen(step, -best.change)
+            support.stiffen(direction, best.t, -best.change)
         support.slopes = slopes * float(np.clip(1.0 + best.t * shown / slope, -1.0, 1.0))
         self._doubt_outside += doubt
         self._draws += 1
         self._search.centre(moved)
         support.plant(key.child(self._draws).generator())
         self._searched_here = False
+        self._redeemed += 0.3 * (min(-best.change / self._promised, 1.0) - self._redeemed)
         self._queries += len(trials)
         self._overhead += 0.2 * (self._spent + len(trials) - self._overhead)
         self._spent = 0
@@ -231,19 +235,14 @@ class Auto:
         self._failures += 1
         self._pending = None
         self._model.forget()
-        if self._failures == 1 and support.doubtful.any() and not support.doubtful.all():
-            self._wary = not self._wary
+        if self._failures < 3:
             return
-        if self._failures == 1:
-            # Measure all of it again before drawing conclusions.
-            self._care = CAP
-            self._doubt_support = math.inf
-        elif self._failures == 2 and not support.doubtful.all():
-            support.slopes[support.doubtful] = 0.0
-            return
-        else:
+        if self._failures > 3:
             support.slopes[:] = 0.0
             return
+        # Measure all of it again before giving the support up.
+        self._care = CAP
+        self._doubt_support = math.inf
         self._draws += 1
         support.plant(key.child(self._draws).generator())
 

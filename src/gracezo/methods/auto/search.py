@@ -109,13 +109,12 @@ class Search:
             return 0.0, 1.0
         node = self.tree.top(side)
         assert node is not None
-        cost = self._cost(node)
-        return self.rate(side) * self._differences.promise(math.sqrt(node.key * cost)), cost
+        return self.rate(side) * self._differences.promise(node.u), self._cost(node)
 
     def _open(self, node: Node) -> None:
-        """Queue a set by U² for each coordinate expected in it, per query."""
+        """Queue a set by its promise per query, which goes with U²."""
         assert self.tree is not None
-        self.tree.push(node, node.u**2 / (self._density.number(node.spread) * self._cost(node)))
+        self.tree.push(node, node.u**2 / self._cost(node))
 
     def _cost(self, node: Node) -> float:
         if node.size == 1 or node.candidate is not None:
@@ -135,7 +134,9 @@ class Search:
         return chosen
 
     def _spent(self, node: Node) -> bool:
-        return abs(node.u) <= max(self._constants.trust * node.error, self.floor)
+        assert self.tree is not None
+        taken = node.size == 1 and self.tree.weights[node.start] == 0.0
+        return taken or abs(node.u) <= max(self._constants.trust * node.error, self.floor)
 
     # ------------------------------------------------------------ requests
 
@@ -145,10 +146,12 @@ class Search:
             return []
         if len(self._root) < self._wanted:
             return self._plant_requests(limit)
-        wanted: list[Request] = []
-        while len(wanted) < limit and (side := self._best_side()) is not None:
-            wanted.append(self._request(self.tree.pop(side)))
-        return wanted
+        nodes: list[Node] = []
+        while len(nodes) < limit and (side := self._best_side()) is not None:
+            nodes.append(self.tree.pop(side))
+        # A large batch on few sets cuts each into more parts at once.
+        share = limit // max(len(nodes), 1)
+        return [request for node in nodes for request in self._requests_for(node, share)]
 
     def _plant_requests(self, limit: int) -> list[Request]:
         tree = self.tree
@@ -174,7 +177,7 @@ class Search:
             value = change / eps - 0.5 * eps * self._differences.density * squares
             error = self._differences.error(eps, curvature, value)
             drift = abs(value - tree.total)
-            if drift > self._constants.trust * error + self._constants.concentrated * tree.unexplained:
+            if drift > self._constants.trust * error + self._constants.drift * tree.unexplained:
                 tree.clear()
                 self._open(Node(0, len(tree.order), value, error))
 
@@ -211,20 +214,20 @@ class Search:
 
         return absorb
 
-    def _request(self, node: Node) -> Request:
+    def _requests_for(self, node: Node, limit: int) -> list[Request]:
         if node.size == 1:
             node.candidate = node.start
         if node.candidate is None and node.moment is not None and not node.several:
             self._decode(node)
         if node.candidate is not None:
-            return self._confirm(node, node.candidate)
+            return [self._confirm(node, node.candidate)]
         if node.window is not None and not node.several:
-            return self._labels(node, *node.window)
+            return [self._labels(node, *node.window)]
         if node.moment is None and not node.several:
             gain = self._density.alone(node.spread) * math.log2(node.size)
             if gain > 1.0:
-                return self._labels(node, node.start, node.stop)
-        return self._cut(node)
+                return [self._labels(node, node.start, node.stop)]
+        return self._cut(node, min(limit, node.size - 1))
 
     def _decode(self, node: Node) -> None:
         """Read what K/U says: a candidate, a window, or several coordinates."""
@@ -271,42 +274,50 @@ class Search:
 
         return Request(tree.order[start:stop], eps * weights, Role.PROBE, absorb)
 
-    def _cut(self, node: Node) -> Request:
-        tree = self.tree
-        assert tree is not None
-        at = (node.start + node.stop) // 2
+    def _cut(self, node: Node, count: int) -> list[Request]:
+        """Ask for U of the first `count` of `count` + 1 parts; the last follows by subtraction."""
+        bounds = np.linspace(node.start, node.stop, count + 2).astype(np.int64).tolist()[1:-1]
         informed = False
-        if node.several and node.moment is not None and node.window is None:
+        if count == 1 and node.several and node.moment is not None and node.window is None:
             place = math.ceil(node.position[0])
             if node.start < place < node.stop:
-                at, informed = place, True
-        weights = tree.weights[node.start : at]
-        curvature = self._differences.anonymous(tree.squares(node.start, at))
-        eps = self._differences.size(curvature, node.u)
+                bounds, informed = [place], True
+        rest = node
 
-        def absorb(change: float) -> None:
-            value = change / eps - 0.5 * eps * self._differences.density * float(weights @ weights)
-            error = self._differences.error(eps, curvature, value)
-            one, two = split(node, at, value, error)
-            small, large = sorted((one, two), key=lambda part: abs(part.u))
-            one_sided = abs(small.u) <= self._constants.concentrated * abs(large.u)
-            if not informed:
-                self._density.saw_split(node.spread, one_sided)
-            if (
-                abs(small.u) <= self._constants.trust * small.error
-                and node.moment is not None
-                and node.window is None
-            ):
-                # The other part holds everything, its moment included.
-                large.moment, large.blur = node.moment, node.blur
-                large.family = large.sibling = None
-                large.several = node.several
+        def part(stop: int, last: bool) -> Request:
+            assert self.tree is not None
+            start = bounds[bounds.index(stop) - 1] if stop != bounds[0] else node.start
+            weights = self.tree.weights[start:stop]
+            curvature = self._differences.anonymous(self.tree.squares(start, stop))
+            eps = self._differences.size(curvature, node.u)
+
+            def absorb(change: float) -> None:
+                nonlocal rest
+                value = change / eps - 0.5 * eps * self._differences.density * float(weights @ weights)
+                error = self._differences.error(eps, curvature, value)
+                one, two = split(rest, stop, value, error)
+                self._compare(rest, one, two, evidence=count == 1 and not informed)
+                self._open(one)
+                if last:
+                    self._open(two)
+                rest = two
+
+            return Request(self.tree.order[start:stop], eps * weights, Role.PROBE, absorb)
+
+        return [part(stop, stop == bounds[-1]) for stop in bounds]
+
+    def _compare(self, whole: Node, one: Node, two: Node, *, evidence: bool) -> None:
+        """Learn from a split, and let a part that holds everything inherit what was known of the whole."""
+        small, large = sorted((one, two), key=lambda node: abs(node.u))
+        one_sided = abs(small.u) <= self._constants.concentrated * abs(large.u)
+        if evidence:
+            self._density.saw_split(whole.spread, one_sided)
             if one_sided:
-                large.streak = node.streak + 1
-            for part in (one, two):
-                self._open(part)
-
-        return Request(tree.order[node.start : at], eps * weights, Role.PROBE, absorb)
+                large.streak = whole.streak + 1
+        empty = abs(small.u) <= self._constants.trust * small.error
+        if empty and whole.moment is not None and whole.window is None:
+            large.moment, large.blur, large.several = whole.moment, whole.blur, whole.several
+            large.family = large.sibling = small.family = small.sibling = None
 
     def _confirm(self, node: Node, position: int) -> Request:
         """Ask the candidate alone, on its way down, far enough to see its curvature."""

@@ -10,10 +10,12 @@ that has stopped to matter rests in an unopened set and costs nothing.
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 
 from gracezo.core.asks import Role
-from gracezo.core.types import BoolArray, FloatArray, IntArray
+from gracezo.core.types import FloatArray, IntArray
 from gracezo.methods.auto.constants import Constants
 from gracezo.methods.auto.difference import Differences
 from gracezo.methods.auto.request import Request
@@ -41,8 +43,6 @@ class Support:
         self._scale: FloatArray = np.zeros(0)
         self._rooted = False
         self._unresolved = 0
-        self.doubtful: BoolArray = np.zeros(0, np.bool_)
-        """Whether the slope was measured on the side that leads uphill."""
 
     def __len__(self) -> int:
         return len(self.indices)
@@ -52,7 +52,6 @@ class Support:
         self.indices = np.append(self.indices, coordinate)
         self.slopes = np.append(self.slopes, slope)
         self.curvatures = np.append(self.curvatures, curvature)
-        self.doubtful = np.append(self.doubtful, False)
         self._stiff = np.append(self._stiff, 0.0)
 
     @property
@@ -60,16 +59,19 @@ class Support:
         """Positive curvatures, with a stand-in where the measured one is not."""
         differences = self._differences
         floor = np.maximum(self.slopes**2 / (2.0 * differences.scale), differences.typical)
-        smooth = np.where(self.curvatures > 0.0, self.curvatures, np.maximum(floor, np.finfo(np.float64).tiny))
+        smooth = np.where(
+            self.curvatures > 0.0, self.curvatures, np.maximum(floor, np.finfo(np.float64).tiny)
+        )
         return np.maximum(smooth, self._stiff)
 
-    def stiffen(self, step: FloatArray, brought: float) -> None:
+    def stiffen(self, direction: FloatArray, t: float, brought: float) -> None:
         """Take coordinates that alone promised more than the whole step brought no further than they came.
 
         That is how a kink ahead shows: the slope in front of it promises what is not there.
         """
-        culprits = np.flatnonzero(np.abs(self.slopes * step) > brought)
-        self._stiff[culprits] = np.abs(self.slopes[culprits] / step[culprits])
+        promised = 0.5 * np.abs(self.slopes * direction)
+        culprits = np.flatnonzero(promised > min(max(brought, 0.0), 0.5 * float(promised.max())))
+        self._stiff[culprits] = np.abs(self.slopes[culprits] / (t * direction[culprits]))
 
     def relax(self) -> None:
         """Let stiffened coordinates return by and by to the curvature measured on them."""
@@ -91,6 +93,7 @@ class Support:
         weights = rng.uniform(1.0 - spread, 1.0 + spread, n) * sides[self._members] / self._scale
         self._tree = Tree(self.indices[self._members], weights)
         self._rooted = False
+        self._unresolved = 0
 
     @property
     def pending(self) -> bool:
@@ -129,7 +132,12 @@ class Support:
         if tree is None:
             return []
         if not self._rooted:
-            return [self._measure(Node(0, len(tree.order), 0.0, 0.0), len(tree.order))]
+            # One sum over all; of a batch, as many partial sums at once.
+            n = len(tree.order)
+            cuts = np.linspace(0, n, min(limit, n) + 1).astype(np.int64).tolist()
+            return [
+                self._measure(Node(start, stop, 0.0, 0.0), stop) for start, stop in itertools.pairwise(cuts)
+            ]
         wanted: list[Request] = []
         while len(wanted) < limit and (side := self._best_side()) is not None:
             node = tree.pop(side)
@@ -137,6 +145,7 @@ class Support:
         return wanted
 
     def _measure(self, node: Node, stop: int) -> Request:
+        """Ask what the prediction misses on the first part of a set, up to `stop`."""
         tree = self._tree
         assert tree is not None
         span = slice(node.start, stop)
@@ -149,9 +158,9 @@ class Support:
         def absorb(change: float) -> None:
             value = change / eps - predicted
             error = self._differences.error(eps, curvature, change / eps)
-            if not self._rooted:
+            if stop == node.stop:
                 self._rooted = True
-                self._unresolved = node.size - 1
+                self._unresolved += node.size - 1
                 self._open(Node(node.start, stop, value, error))
                 return
             self._unresolved -= 1
@@ -174,7 +183,6 @@ class Support:
         raw = self._tree.weights[span] * self._scale[span]
         members = self._members[span]
         self.slopes[members] += raw * self._scale[span] * (node.u / float(raw @ raw))
-        self.doubtful[members] = self.slopes[members] * self._tree.weights[span] > 0.0
 
     def settle(self) -> None:
         """Close the refreshing: what is still open is spread over its set."""
