@@ -33,6 +33,12 @@ class Constants:
         Share of what is open by which its sum may change before the tree counts as out of date.
     negligible
         The estimator leaves sets whose derivative is below this share of the norm already found.
+    alike
+        Variation of curvatures below which a coordinate found alone is not asked for its own.
+    foreseen
+        A step counts as foreseen when its decrease was predicted within this share.
+    short
+        A step cut below this share of the model's length has met something the model does not know.
     overhead
         First guess of what a step costs beside the search, in queries; measured afterwards.
     memory
@@ -50,5 +56,8 @@ class Constants:
     concentrated: float = 0.2
     drift: float = 0.05
     negligible: float = 1e-6
+    alike: float = 0.02
+    foreseen: float = 0.3
+    short: float = 0.3
     overhead: float = 2.0
     memory: int = 50

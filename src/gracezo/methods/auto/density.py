@@ -2,8 +2,8 @@
 
 Coordinates that matter at the present scale are taken as scattered with an
 unknown density ρ. A non-empty set of n then holds Poisson(λ), λ = ρ·n, given
-at least one: exactly one with probability λ/(e^λ − 1), and all of them in one
-half with probability 2/(e^{λ/2} + 1). Each split and each decoded label is
+at least one: exactly one with probability λ/(e^λ − 1), and all of them in one of
+m equal parts with probability m·(e^{λ/m} − 1)/(e^λ − 1). Each split and each decoded label is
 evidence; old evidence fades, because the scale that matters changes.
 """
 
@@ -44,9 +44,10 @@ class Density:
         """Learn from labels asked on a set of n."""
         self._learn(_alone(self._rho * n), decoded)
 
-    def saw_split(self, n: float, one_sided: bool) -> None:
-        """Learn from a set of n cut in halves."""
-        self._learn(2.0 / (np.exp(np.minimum(0.5 * self._rho * n, 700.0)) + 1.0), one_sided)
+    def saw_split(self, n: float, one_sided: bool, parts: int = 2) -> None:
+        """Learn from a set of n cut into equal parts: whether one of them holds everything."""
+        rate = np.minimum(self._rho * n, 700.0)
+        self._learn(parts * np.expm1(rate / parts) / np.expm1(rate), one_sided)
 
     def _learn(self, chance: np.ndarray, happened: bool) -> None:
         likelihood = chance if happened else 1.0 - chance

@@ -43,18 +43,18 @@ class Differences:
 
     def centre(self, x: FloatArray, value: float) -> None:
         """Note the point around which differences are taken from now on."""
-        self._magnitude = abs(value)
-        self.scale = max(self.scale, self._magnitude) or 1.0
+        self._magnitude = abs(value) or 1.0  # at zero nothing tells the scale of f
+        self.scale = max(self.scale, self._magnitude)
         self._ulp_x = _ULP * float(np.max(np.abs(x), initial=0.0))
         if math.isnan(self.density):
             # Nothing is known yet: as if f fell to zero over a distance of one (or of x itself).
             reach = 1.0 + float(np.mean(x * x))
-            self.density = 2.0 * (self._magnitude or 1.0) / reach
+            self.density = 2.0 * self._magnitude / reach
 
     @property
     def rounding(self) -> float:
         """The error of one difference of two values of f."""
-        return self._constants.rounding * _ULP * (self._magnitude or np.finfo(np.float64).tiny / _ULP)
+        return self._constants.rounding * _ULP * self._magnitude
 
     @property
     def typical(self) -> float:

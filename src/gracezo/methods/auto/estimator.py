@@ -69,7 +69,7 @@ class TreeEstimator:
             indices,
             slopes,
             errors=np.full(len(indices), differences.error(1.0, 0.0, 0.0)),
-            confirmed=np.ones(len(indices), np.bool_),
+            confirmed=np.array([not np.isnan(found[j][1]) for j in indices.tolist()], dtype=np.bool_),
             residual=search.tree.unexplained if search.rooted else float("nan"),
             queries=queries,
             flat=search.flat,

@@ -9,7 +9,6 @@ import numpy as np
 
 from gracezo.core.asks import Ask, Point, Role, SparseRows, Steps
 from gracezo.core.types import FloatArray, IntArray
-from gracezo.methods.auto.constants import Constants
 
 _TRIALS = 5  # halvings after which a direction is given up: it is no descent
 
@@ -27,7 +26,8 @@ def line_search(
     indices: IntArray,
     direction: FloatArray,
     slope: float,
-    constants: Constants,
+    *,
+    expand: float,
     batch: int,
 ) -> Steps[list[Trial]]:
     """Try lengths along a direction of negative slope; return the trials, the best first.
@@ -46,7 +46,7 @@ def line_search(
         trials.extend(new)
         best = min(trials, key=lambda trial: trial.change)
         longest = max(trials, key=lambda trial: trial.t)
-        if best is longest and best.change <= constants.expand * slope * best.t:
+        if best is longest and best.change <= expand * slope * best.t:
             t = 2.0 * best.t
             continue
         if best.change <= 1e-4 * slope * best.t:

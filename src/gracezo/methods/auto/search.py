@@ -26,6 +26,7 @@ from gracezo.methods.auto.request import Request
 from gracezo.methods.auto.tree import Node, Tree, learn_moment, split
 
 _FAR = 1000.0  # times ε, where the curvature of a set is measured
+_WORTH = 8.0  # in a batch: how far below the best price a set may be
 _SHARP = 0.2  # an error of this many positions still names one of them
 
 
@@ -141,14 +142,28 @@ class Search:
     # ------------------------------------------------------------ requests
 
     def requests(self, limit: int) -> list[Request]:
-        """Return up to `limit` queries on different sets, the most promising first."""
+        """Return up to `limit` queries, the best sets first; none if coordinates were found without."""
         if self.tree is None:
             return []
         if len(self._root) < self._wanted:
             return self._plant_requests(limit)
         nodes: list[Node] = []
+        worth = 0.0
         while len(nodes) < limit and (side := self._best_side()) is not None:
-            nodes.append(self.tree.pop(side))
+            top = self.tree.top(side)
+            assert top is not None
+            price = self.rate(side) * top.key
+            if price < worth:
+                break  # it may well never be asked: no use in asking it now
+            worth = max(worth, price / _WORTH)
+            node = self.tree.pop(side)
+            if node.size == 1 and self._alike(side):
+                # Its derivative is known by subtraction, its curvature well enough from the others.
+                slope = node.u / float(self.tree.weights[node.start])
+                self.tree.remove(node, node.start, slope)
+                self._found(int(self.tree.order[node.start]), slope, math.nan)
+                continue
+            nodes.append(node)
         # A large batch on few sets cuts each into more parts at once.
         share = limit // max(len(nodes), 1)
         return [request for node in nodes for request in self._requests_for(node, share)]
@@ -166,7 +181,7 @@ class Search:
         ]
 
     def recheck(self) -> Request:
-        """Ask the sum over all open sets again: if it is what it was, the tree is still true; if not, it is the root."""
+        """Ask the sum over all open sets again: if it has changed, it is the root of a new tree."""
         tree = self.tree
         assert tree is not None
         squares = tree.squares(0, len(tree.order))
@@ -214,6 +229,11 @@ class Search:
 
         return absorb
 
+    def _alike(self, side: int) -> bool:
+        """Whether a single coordinate needs no query of its own: all those met were smooth and much alike."""
+        alike = self._constants.alike
+        return self._differences.varied < alike and self.rate(side) > 1.0 - alike
+
     def _requests_for(self, node: Node, limit: int) -> list[Request]:
         if node.size == 1:
             node.candidate = node.start
@@ -227,7 +247,9 @@ class Search:
             gain = self._density.alone(node.spread) * math.log2(node.size)
             if gain > 1.0:
                 return [self._labels(node, node.start, node.stop)]
-        return self._cut(node, min(limit, node.size - 1))
+        # Many parts pay when several of them are likely to matter; two levels at once otherwise.
+        parts = max(3, round(self._density.number(node.spread)))
+        return self._cut(node, min(limit, parts, node.size - 1))
 
     def _decode(self, node: Node) -> None:
         """Read what K/U says: a candidate, a window, or several coordinates."""
@@ -283,6 +305,7 @@ class Search:
             if node.start < place < node.stop:
                 bounds, informed = [place], True
         rest = node
+        parts: list[Node] = []
 
         def part(stop: int, last: bool) -> Request:
             assert self.tree is not None
@@ -296,24 +319,31 @@ class Search:
                 value = change / eps - 0.5 * eps * self._differences.density * float(weights @ weights)
                 error = self._differences.error(eps, curvature, value)
                 one, two = split(rest, stop, value, error)
-                self._compare(rest, one, two, evidence=count == 1 and not informed)
-                self._open(one)
-                if last:
-                    self._open(two)
+                self._inherit(rest, one, two)
+                parts.append(one)
                 rest = two
+                if last:
+                    parts.append(two)
+                    if not informed:
+                        self._learn_from(node, parts)
+                    for each in parts:
+                        self._open(each)
 
             return Request(self.tree.order[start:stop], eps * weights, Role.PROBE, absorb)
 
         return [part(stop, stop == bounds[-1]) for stop in bounds]
 
-    def _compare(self, whole: Node, one: Node, two: Node, *, evidence: bool) -> None:
-        """Learn from a split, and let a part that holds everything inherit what was known of the whole."""
+    def _learn_from(self, whole: Node, parts: list[Node]) -> None:
+        """Take a cut as evidence of how many coordinates matter."""
+        *others, large = sorted(parts, key=lambda part: abs(part.u))
+        one_sided = all(abs(part.u) <= self._constants.concentrated * abs(large.u) for part in others)
+        self._density.saw_split(whole.spread, one_sided, len(parts))
+        if one_sided:
+            large.streak = whole.streak + round(math.log2(len(parts)))
+
+    def _inherit(self, whole: Node, one: Node, two: Node) -> None:
+        """Let a part that holds everything inherit what was known of the whole."""
         small, large = sorted((one, two), key=lambda node: abs(node.u))
-        one_sided = abs(small.u) <= self._constants.concentrated * abs(large.u)
-        if evidence:
-            self._density.saw_split(whole.spread, one_sided)
-            if one_sided:
-                large.streak = whole.streak + 1
         empty = abs(small.u) <= self._constants.trust * small.error
         if empty and whole.moment is not None and whole.window is None:
             large.moment, large.blur, large.several = whole.moment, whole.blur, whole.several

@@ -21,6 +21,8 @@ from gracezo.methods.auto.difference import Differences
 from gracezo.methods.auto.request import Request
 from gracezo.methods.auto.tree import Node, Tree, split
 
+_GUESSED = 0.1  # share of a step's promise that may rest on curvatures of others
+
 
 class Support:
     """Coordinates, slopes and curvatures; and the refreshing of the slopes.
@@ -183,6 +185,30 @@ class Support:
         raw = self._tree.weights[span] * self._scale[span]
         members = self._members[span]
         self.slopes[members] += raw * self._scale[span] * (node.u / float(raw @ raw))
+
+    def bend(self, limit: int) -> list[Request]:
+        """Return queries for missing curvatures, while they leave much of the step's promise to guesswork."""
+        if self._differences.varied < self._constants.alike:
+            return []
+        missing = np.isnan(self.curvatures)
+        promised = self.slopes**2 / self.diagonal
+        guessed = np.where(missing, promised, 0.0)
+        if float(guessed.sum()) <= _GUESSED * float(promised.sum()):
+            return []
+        largest = np.argsort(-guessed, kind="stable")[: min(limit, int(missing.sum()))]
+        return [self._curvature(int(j)) for j in largest]
+
+    def _curvature(self, member: int) -> Request:
+        slope = float(self.slopes[member])
+        length = self._constants.confirm * abs(slope) / float(self.diagonal[member])
+
+        def absorb(change: float) -> None:
+            curvature = 2.0 * (change + length * abs(slope)) / length**2
+            self.curvatures[member] = curvature
+            self._differences.meet(curvature)
+
+        step = -float(np.copysign(length, slope))
+        return Request(self.indices[member : member + 1], np.array([step]), Role.CONFIRM, absorb)
 
     def settle(self) -> None:
         """Close the refreshing: what is still open is spread over its set."""
