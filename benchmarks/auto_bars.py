@@ -54,7 +54,7 @@ def spend(
     while (ask := run.next()) is not None:
         for row in range(len(ask)):
             value = fun(ask.point(row))
-            run.record(row, value)
+            run.record([(row, value)])
             if ask.role.may_answer and value < best:
                 best = value
                 for ratio in ratios:

@@ -12,8 +12,8 @@ import argparse
 from dataclasses import fields, replace
 
 import numpy as np
-from auto_bars import spend
 
+from auto_bars import spend
 from gracezo.methods.auto.constants import Constants
 from gracezo.problems import Attack, Distance, Magnitude
 

@@ -42,7 +42,7 @@ def minimise(
         for row in range(len(ask)):
             x = ask.point(row)
             asked.append(x.tobytes())
-            run.record(row, fun(x))
+            run.record([(row, fun(x))])
     return run.result(), asked
 
 
@@ -206,7 +206,7 @@ def test_known_values_are_a_start() -> None:
     better[1, np.argmax(np.abs(gradient))] = 0.2
     values = np.array([fun(x) for x in better])
     result, asked = minimise(fun, np.zeros(2_000), 4, 30, known=(better, values))
-    assert result.trace["values"][1] == values[1]
+    assert result.trace.values[1] == values[1]
     assert better[1].tobytes() not in asked
 
 
