@@ -17,6 +17,7 @@ from gracezo.core.asks import Ask, Point
 from gracezo.core.keys import Key
 from gracezo.core.method import Problem
 from gracezo.core.run import Limits, Run
+from gracezo.core.steps import whole_run
 from gracezo.core.types import FloatArray
 from gracezo.methods.auto.constants import Constants
 from gracezo.methods.auto.estimator import TreeEstimator
@@ -47,7 +48,8 @@ def spend(
 ) -> Spending:
     """Run `auto` until the smallest ratio is reached or the budget is spent."""
     first = fun(x0)
-    steps = Auto(Problem(len(x0), batch=batch), constants or Constants()).run(Point(x0, first), Key(seed))
+    method = Auto(Problem(len(x0), batch=batch), constants or Constants())
+    steps = whole_run(method, x0, first, Key(seed))
     run = Run(steps, x0, Limits(max_queries=budget - 1, target=min(ratios) * first), seed)
     reached: dict[float, int | None] = dict.fromkeys(ratios)
     best = first

@@ -1,6 +1,6 @@
 """What halving and doubling each constant of `auto` changes: mean queries to a target.
 
-    PYTHONPATH=src python benchmarks/auto_sensitivity.py [--instances 5]
+    PYTHONPATH=src:. python benchmarks/auto_sensitivity.py [--instances 5]
 
 A run that does not reach its target counts with its whole budget. Instances 100 and up, so
 that none of those on which the bars are measured is used here.
@@ -12,8 +12,8 @@ import argparse
 from dataclasses import fields, replace
 
 import numpy as np
+from benchmarks.auto_bars import spend
 
-from auto_bars import spend
 from gracezo.methods.auto.constants import Constants
 from gracezo.problems import Attack, Distance, Magnitude
 

@@ -14,6 +14,7 @@ from gracezo.core.keys import Key
 from gracezo.core.method import Problem
 from gracezo.core.result import GradientEstimate, Result, Status
 from gracezo.core.run import Limits, Run
+from gracezo.core.steps import whole_run
 from gracezo.core.types import FloatArray
 from gracezo.methods.auto import auto
 
@@ -35,7 +36,7 @@ def minimise(
     problem = Problem(
         len(x0), batch=batch, support=None if support is None else np.array(support), known=known
     )
-    steps = auto(problem).run(Point(x0, fun(x0)), Key(seed))
+    steps = whole_run(auto(problem), x0, fun(x0), Key(seed))
     run = Run(steps, x0, Limits(max_queries=budget - 1, target=target), seed)
     asked = [x0.tobytes()]
     while (ask := run.next()) is not None:

@@ -65,8 +65,8 @@ class Differences:
     @property
     def varied(self) -> float:
         """How badly the typical curvature stands in for a single one: the share of a step's gain it loses."""
-        met = [h for h in self._met[-31:] if h > 0]
-        if len(met) < 3:
+        met = [h for h in self._met[-7:] if h > 0]
+        if len(met) < 7:
             return 1.0
         ratio = np.array(met) / float(np.median(met))
         return float(np.mean(np.minimum((ratio - 1.0) ** 2, 1.0)))

@@ -78,7 +78,6 @@ class Auto:
 
     def run(self, start: Point, key: Key) -> Steps[Finish]:
         """Minimise from `start`."""
-        yield Moved(start)
         at = self._best_known(start)
         if at is not start:
             yield Moved(at)

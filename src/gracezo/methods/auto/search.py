@@ -59,6 +59,7 @@ class Search:
         self._root: list[tuple[float, float]] = []
         self._wanted = 2  # distances at which the root is asked: the first time also for its curvature
         self._last = 0.0
+        self._unasked = 0
         self.floor = 0.0
         """Sets below this |U| are left alone."""
 
@@ -231,8 +232,15 @@ class Search:
 
     def _alike(self, side: int) -> bool:
         """Whether a single coordinate needs no query of its own: all those met were smooth and much alike."""
-        alike = self._constants.alike
-        return self._differences.varied < alike and self.rate(side) > 1.0 - alike
+        # Every fourth is asked all the same: those found first need not be like the others.
+        self._unasked += 1
+        alike = (
+            self._differences.varied < self._constants.alike and self.rate(side) > 1.0 - self._constants.alike
+        )
+        if alike and self._unasked < 4:
+            return True
+        self._unasked = 0
+        return False
 
     def _requests_for(self, node: Node, limit: int) -> list[Request]:
         if node.size == 1:
