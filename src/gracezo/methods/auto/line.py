@@ -59,6 +59,31 @@ def line_search(
     return sorted(trials, key=lambda trial: trial.change)
 
 
+def slope_at_best(trials: list[Trial], slope: float) -> float:
+    """Return the slope along the direction at the best trial, from all that was tried.
+
+    By the parabola through its neighbours; through the start and its slope when there is
+    only one trial; and by the secant when the best is the longest of several, where a
+    parabola would extrapolate.
+
+    >>> slope_at_best([Trial(1.0, -1.0)], -2.0)
+    0.0
+    """
+    best = trials[0]
+    tried = sorted([Trial(0.0, 0.0), *trials], key=lambda trial: trial.t)
+    place = tried.index(best)
+    before = tried[place - 1]
+    rise = (best.change - before.change) / (best.t - before.t)
+    if len(trials) == 1:
+        return 2.0 * rise - slope
+    if best is tried[-1]:
+        return rise
+    after = tried[place + 1]
+    ahead = (after.change - best.change) / (after.t - best.t)
+    share = (best.t - before.t) / (after.t - before.t)
+    return share * ahead + (1.0 - share) * rise
+
+
 def _ladder(t: float, trials: list[Trial], batch: int) -> list[float]:
     """Return the next length and, for a batch, those that might follow it."""
     count = 1 + int(math.log2(batch))

@@ -25,7 +25,7 @@ from gracezo.methods.auto.constants import Constants
 from gracezo.methods.auto.density import Density
 from gracezo.methods.auto.difference import Differences
 from gracezo.methods.auto.estimator import TreeEstimator
-from gracezo.methods.auto.line import Trial, line_search
+from gracezo.methods.auto.line import Trial, line_search, slope_at_best
 from gracezo.methods.auto.model import Model
 from gracezo.methods.auto.request import Request, ask_for
 from gracezo.methods.auto.search import Search, outside
@@ -235,12 +235,12 @@ class Auto:
         moved = Point(x, at.value + best.change)
         self._search.centre(moved)
         self._searched_here = False
-        self._review(best, direction, slope, key)
+        self._review(trials, direction, slope, key)
         return moved
 
-    def _review(self, best: Trial, direction: FloatArray, slope: float, key: Key) -> None:
+    def _review(self, trials: list[Trial], direction: FloatArray, slope: float, key: Key) -> None:
         """Compare what a step brought with what the model foresaw, and doubt accordingly."""
-        support, rules = self._support, self._constants
+        support, rules, best = self._support, self._constants, trials[0]
         self._failures = 0
         self._redeemed += 0.3 * (min(-best.change / self._promised, 1.0) - self._redeemed)
         foreseen = best.t * slope * (1.0 - 0.5 * best.t)
@@ -257,10 +257,9 @@ class Auto:
         if best.t < rules.short:
             support.stiffen(direction, best.t, -best.change)
             doubt = max(doubt, -0.5 * slope + best.change)
-        # B·step = −t·g. Along the step the model had curvature −slope; f itself has shown another.
+        # B·step = −t·g: the model sees all slopes change in proportion; f has shown by how much.
         self._pending = (best.t * direction, slopes, -best.t * slopes)
-        shown = 2.0 * (best.change - slope * best.t) / best.t**2
-        support.slopes = slopes * float(np.clip(1.0 + best.t * shown / slope, -1.0, 1.0))
+        support.slopes = slopes * float(np.clip(slope_at_best(trials, slope) / slope, -1.0, 1.0))
         self._replant_support(key, doubt)
 
     def _failed(self, key: Key) -> None:

@@ -280,6 +280,8 @@ class Search:
                 node.window = (first, last)
                 return
         node.several = True
+        if span < node.size:
+            node.moment = None  # it was that of a window in which nothing is
         self._density.saw_labels(node.spread, False)
 
     def _labels(self, node: Node, start: int, stop: int) -> Request:
@@ -353,7 +355,8 @@ class Search:
         """Let a part that holds everything inherit what was known of the whole."""
         small, large = sorted((one, two), key=lambda node: abs(node.u))
         empty = abs(small.u) <= self._constants.trust * small.error
-        if empty and whole.moment is not None and whole.window is None:
+        # Labels too blurred for the whole are better asked anew on a part.
+        if empty and whole.moment is not None and whole.window is None and whole.position[1] <= _SHARP:
             large.moment, large.blur, large.several = whole.moment, whole.blur, whole.several
             large.family = large.sibling = small.family = small.sibling = None
 
