@@ -71,6 +71,10 @@ class Differences:
         ratio = np.array(met) / float(np.median(met))
         return float(np.mean(np.minimum((ratio - 1.0) ** 2, 1.0)))
 
+    def odd(self, curvature: float) -> bool:
+        """Whether a curvature is far above those met, so that a wrong slope may be behind it."""
+        return len(self._met) >= 3 and curvature > 3.0 * self.typical
+
     def meet(self, curvature: float) -> None:
         """Note the measured curvature of one coordinate."""
         self._met.append(curvature)

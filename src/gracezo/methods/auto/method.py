@@ -28,8 +28,8 @@ from gracezo.methods.auto.estimator import TreeEstimator
 from gracezo.methods.auto.line import Trial, line_search, slope_at_best
 from gracezo.methods.auto.model import Model
 from gracezo.methods.auto.request import Request, ask_for
-from gracezo.methods.auto.search import Search, outside
-from gracezo.methods.auto.support import Support
+from gracezo.methods.auto.search import Search
+from gracezo.methods.auto.support import Support, outside
 
 _FULL = 1e8  # care at which a refresh leaves nothing out
 

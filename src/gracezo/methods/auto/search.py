@@ -18,7 +18,7 @@ from collections.abc import Callable
 import numpy as np
 
 from gracezo.core.asks import Point, Role
-from gracezo.core.types import BoolArray, FloatArray, IntArray
+from gracezo.core.types import FloatArray, IntArray
 from gracezo.methods.auto.constants import Constants
 from gracezo.methods.auto.density import Density
 from gracezo.methods.auto.difference import Differences
@@ -375,10 +375,17 @@ class Search:
             if change <= -rules.descend * linear:
                 self._count(side, True)
                 self._density.saw_labels(node.spread, True)
-                differences.meet(curvature)
                 tree.remove(node, position, slope)
                 node.length = 0.0
-                self._found(coordinate, slope, curvature)
+                bent = 0.5 * curvature * length > 0.1 * abs(slope)
+                if side and bent and differences.odd(curvature):
+                    # Probed uphill, confirmed downhill: between the two there may be a kink, so that
+                    # the slope is another on this side. Its curvature is left to be asked there.
+                    steepness = -change / length + 0.5 * length * differences.typical
+                    self._found(coordinate, math.copysign(steepness, slope), math.nan)
+                else:
+                    differences.meet(curvature)
+                    self._found(coordinate, slope, curvature)
             elif node.length == 0.0:
                 # Too long a step, a kink, or the wrong coordinate: a shorter one tells.
                 node.length = 0.5 * abs(slope) / curvature
@@ -401,10 +408,3 @@ class Search:
         confirmed, tried = self._downhill[side]
         keep = self._constants.forget
         self._downhill[side] = [keep * confirmed + success, keep * tried + 1.0]
-
-
-def outside(d: int, taken: IntArray) -> IntArray:
-    """Return all coordinates but those taken."""
-    free: BoolArray = np.ones(d, np.bool_)
-    free[taken] = False
-    return np.flatnonzero(free)

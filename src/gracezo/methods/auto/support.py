@@ -15,7 +15,7 @@ import itertools
 import numpy as np
 
 from gracezo.core.asks import Role
-from gracezo.core.types import FloatArray, IntArray
+from gracezo.core.types import BoolArray, FloatArray, IntArray
 from gracezo.methods.auto.constants import Constants
 from gracezo.methods.auto.difference import Differences
 from gracezo.methods.auto.request import Request
@@ -217,3 +217,10 @@ class Support:
                 while self._tree.top(side) is not None:
                     self._spread(self._tree.pop(side))
             self._tree = None
+
+
+def outside(d: int, taken: IntArray) -> IntArray:
+    """Return all coordinates but those taken."""
+    free: BoolArray = np.ones(d, np.bool_)
+    free[taken] = False
+    return np.flatnonzero(free)
