@@ -223,7 +223,7 @@ class Auto:
             at, support.indices, direction, slope, expand=self._constants.expand, batch=self._batch
         )
         self._queries += len(trials)
-        self._overhead += 0.2 * (self._spent + len(trials) - self._overhead)
+        self._overhead += 0.5 * (self._spent + len(trials) - self._overhead)
         self._spent = 0
         best = trials[0]
         if best.change >= 0.0:
@@ -251,7 +251,7 @@ class Auto:
         elif missed < rules.foreseen / 3.0:
             self._care = max(self._care / 3.0, 4.0)
         doubt = min(missed, 1.0) * abs(best.change)
-        self._doubt_outside += doubt
+        self._doubt_outside += self._search.drifting * doubt
         slopes = support.slopes
         support.relax()
         if best.t < rules.short:

@@ -52,7 +52,8 @@ class Search:
         self._differences = differences
         self._density = density
         self._found = found
-        self._downhill = [[1.0, 1.0], [1.0, 1.0]]  # by sign of U: confirmed, and tried
+        self._downhill = [(1.0, 1.0), (1.0, 1.0)]  # by sign of U: confirmed, and tried
+        self._drifted = (1.0, 1.0)  # rechecks: found changed, and made
         self._x: FloatArray = np.zeros(0)
         self.tree: Tree | None = None
         self.flat = True
@@ -94,6 +95,11 @@ class Search:
         """Return how often sets of one sign led to a descent."""
         confirmed, tried = self._downhill[side]
         return confirmed / tried
+
+    @property
+    def drifting(self) -> float:
+        """How often a recheck found the tree out of date."""
+        return self._drifted[0] / self._drifted[1]
 
     @property
     def promise(self) -> float:
@@ -193,7 +199,9 @@ class Search:
             value = change / eps - 0.5 * eps * self._differences.density * squares
             error = self._differences.error(eps, curvature, value)
             drift = abs(value - tree.total)
-            if drift > self._constants.trust * error + self._constants.drift * tree.unexplained:
+            changed = drift > self._constants.trust * error + self._constants.drift * tree.unexplained
+            self._drifted = _counted(self._drifted, changed, self._constants.forget)
+            if changed:
                 tree.clear()
                 self._open(Node(0, len(tree.order), value, error))
 
@@ -405,6 +413,8 @@ class Search:
         return Request(np.array([coordinate]), np.array([step]), Role.CONFIRM, absorb)
 
     def _count(self, side: int, success: bool) -> None:
-        confirmed, tried = self._downhill[side]
-        keep = self._constants.forget
-        self._downhill[side] = [keep * confirmed + success, keep * tried + 1.0]
+        self._downhill[side] = _counted(self._downhill[side], success, self._constants.forget)
+
+
+def _counted(record: tuple[float, float], success: bool, keep: float) -> tuple[float, float]:
+    return keep * record[0] + success, keep * record[1] + 1.0
