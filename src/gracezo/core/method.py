@@ -9,6 +9,7 @@ from typing import Protocol, TypeAlias, runtime_checkable
 from gracezo.core.asks import Point, Steps
 from gracezo.core.keys import Key
 from gracezo.core.result import Finish, GradientEstimate
+from gracezo.core.types import FloatArray, IntArray
 
 
 @dataclass(frozen=True)
@@ -21,10 +22,19 @@ class Problem:
         The number of coordinates.
     sparsity : int or None
         How many coordinates matter at a time (the paper's s), when the user says so.
+    batch : int
+        How many useful queries one ask may carry.
+    support : ndarray of int or None
+        Coordinates that the user suspects to matter.
+    known : (X, F) or None
+        Points, one a row, and their values, already paid for.
     """
 
     d: int
     sparsity: int | None = None
+    batch: int = 1
+    support: IntArray | None = None
+    known: tuple[FloatArray, FloatArray] | None = None
 
 
 class Method(Protocol):

@@ -1,0 +1,175 @@
+"""Queries that `auto` needs on the paper's functions, against the bars it has to clear.
+
+    PYTHONPATH=src python benchmarks/auto_bars.py [--only distance,attack] [--instances 10]
+
+Every call of f is counted, f(x0) included. Exact and reproducible: instance i uses seed i.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from gracezo.core.asks import Ask, Point
+from gracezo.core.keys import Key
+from gracezo.core.method import Problem
+from gracezo.core.run import Limits, Run
+from gracezo.core.steps import whole_run
+from gracezo.core.types import FloatArray
+from gracezo.methods.auto.constants import Constants
+from gracezo.methods.auto.estimator import TreeEstimator
+from gracezo.methods.auto.method import Auto
+from gracezo.problems import Attack, Distance, Magnitude
+
+Objective = Callable[[FloatArray], float]
+
+
+@dataclass(frozen=True)
+class Spending:
+    """How many queries a run had spent when f first fell to each ratio, and its best ratio."""
+
+    to: dict[float, int | None]
+    best: float
+    rounds: int
+
+
+def spend(
+    fun: Objective,
+    x0: FloatArray,
+    seed: int,
+    ratios: tuple[float, ...],
+    budget: int,
+    *,
+    constants: Constants | None = None,
+    batch: int = 1,
+) -> Spending:
+    """Run `auto` until the smallest ratio is reached or the budget is spent."""
+    first = fun(x0)
+    method = Auto(Problem(len(x0), batch=batch), constants or Constants())
+    steps = whole_run(method, x0, first, Key(seed))
+    run = Run(steps, x0, Limits(max_queries=budget - 1, target=min(ratios) * first), seed)
+    reached: dict[float, int | None] = dict.fromkeys(ratios)
+    best = first
+    while (ask := run.next()) is not None:
+        for row in range(len(ask)):
+            value = fun(ask.point(row))
+            run.record([(row, value)])
+            if ask.role.may_answer and value < best:
+                best = value
+                for ratio in ratios:
+                    if reached[ratio] is None and best <= ratio * first:
+                        reached[ratio] = run.nfev + 1
+    return Spending(reached, best / first, run.rounds + 1)
+
+
+def gradient_queries(fun: Objective, d: int, support: set[int], seed: int) -> int:
+    """Return what one gradient costs; all of its coordinates must be found."""
+    steps = TreeEstimator(d).estimate(Point(np.zeros(d), fun(np.zeros(d))), 0, Key(seed))
+    try:
+        ask = next(steps)
+        while True:
+            assert isinstance(ask, Ask)
+            ask = steps.send(np.array([fun(ask.point(row)) for row in range(len(ask))]))
+    except StopIteration as end:
+        estimate = end.value
+    missing = support - set(estimate.indices.tolist())
+    if missing:
+        print(f"    seed {seed}: {len(missing)} of {len(support)} not found")
+    return int(estimate.queries)
+
+
+def line(name: str, results: list[Spending], bars: dict[float, float]) -> None:
+    for ratio, bar in bars.items():
+        spent = [result.to[ratio] for result in results]
+        solved = [queries for queries in spent if queries is not None]
+        mean = np.mean(solved) if solved else np.nan
+        print(f"| {name} | {ratio:g} | {mean:.1f} | {len(solved)}/{len(spent)} | {bar:g} |", flush=True)
+
+
+def rows(instances: int, only: str) -> Iterator[tuple[str, Callable[[], None]]]:
+    def distance(name: str, d: int, s: int, bars: dict[float, float], budget: int, count: int) -> None:
+        results = []
+        for seed in range(count):
+            fun = Distance(d=d, s=s, seed=seed)
+            results.append(spend(fun, fun.x0, seed, tuple(bars), budget))
+        line(name, results, bars)
+
+    def magnitude() -> None:
+        results = []
+        for seed in range(instances):
+            fun = Magnitude(seed=seed)
+            results.append(spend(fun, fun.x0, seed, (0.01,), 500))
+        line("Magnitude", results, {0.01: 32})
+
+    def attack() -> None:
+        fun = Attack()
+        results = [spend(fun, fun.x0, seed, (0.33, 0.25), 3000) for seed in range(2 * instances)]
+        line("Attack", results, {0.33: 250, 0.25: 450})
+
+    def attack_end() -> None:
+        fun = Attack()
+        best = [spend(fun, fun.x0, seed, (0.0,), 20_000).best for seed in range(instances)]
+        print(f"| Attack | best at 20k | {np.mean(best):.5f} | | 0.2075 |", flush=True)
+
+    def gradient() -> None:
+        for d in (10_000, 1_000_000):
+            for s in (1, 5, 10, 30, 100):
+                count = instances if d < 1_000_000 else 2
+                cost = []
+                for seed in range(count):
+                    fun = Distance(d=d, s=s, seed=seed)
+                    cost.append(gradient_queries(fun, d, set(np.flatnonzero(fun.optimum).tolist()), seed))
+                print(
+                    f"| one gradient, d = {d:,}, s = {s} | all | {np.mean(cost):.1f} | | {4.5 * s + 3:g} |",
+                    flush=True,
+                )
+
+    def batches() -> None:
+        for name, ratio in (("Distance", 0.01), ("Attack", 0.33)):
+            for batch in (1, 8):
+                results = []
+                for seed in range(instances):
+                    fun = Distance(seed=seed) if name == "Distance" else Attack()
+                    results.append(spend(fun, fun.x0, seed, (ratio,), 3000, batch=batch))
+                queries = np.mean([result.to[ratio] or 3000 for result in results])
+                rounds = np.mean([result.rounds for result in results])
+                print(
+                    f"| {name}, batch {batch} | {ratio:g} | {queries:.1f} | {rounds:.1f} rounds | |",
+                    flush=True,
+                )
+
+    jobs: dict[str, Callable[[], None]] = {
+        "distance": lambda: distance("Distance", 10_000, 10, {0.01: 58, 1e-8: 82}, 500, instances),
+        "distance-1e6": lambda: distance(
+            "Distance, d = 10⁶", 1_000_000, 10, {0.01: 90}, 500, min(instances, 3)
+        ),
+        "distance-100": lambda: distance("Distance, s = 100", 10_000, 100, {0.01: 760}, 3000, instances),
+        "distance-2500": lambda: distance(
+            "Distance, s = 2500", 10_000, 2500, {1e-4: 15_000}, 30_000, min(instances, 2)
+        ),
+        "magnitude": magnitude,
+        "attack": attack,
+        "attack-end": attack_end,
+        "gradient": gradient,
+        "batch": batches,
+    }
+    wanted = only.split(",") if only else list(jobs)
+    for name in wanted:
+        yield name, jobs[name]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--only", default="", help="names of rows, separated by commas")
+    parser.add_argument("--instances", type=int, default=10)
+    arguments = parser.parse_args()
+    print("| function | to | queries, mean | solved | bar |\n|---|---|---|---|---|")
+    for _, job in rows(arguments.instances, arguments.only):
+        job()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,93 @@
+"""The step: an expanding and backtracking search along one direction."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from gracezo.core.asks import Ask, Point, Role, SparseRows, Steps
+from gracezo.core.types import FloatArray, IntArray
+
+_TRIALS = 5  # halvings after which a direction is given up: it is no descent
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What came of a step of length `t`: the change of f there."""
+
+    t: float
+    change: float
+
+
+def line_search(
+    at: Point,
+    indices: IntArray,
+    direction: FloatArray,
+    slope: float,
+    *,
+    expand: float,
+    batch: int,
+) -> Steps[list[Trial]]:
+    """Try lengths along a direction of negative slope; return the trials, the best first.
+
+    The first length is that of the model. It is doubled while f falls almost as the
+    tangent says, and cut by parabolas through what was tried while f does not fall.
+    Each round of a larger batch carries the lengths that might come next.
+    """
+    trials: list[Trial] = []
+    t = 1.0
+    for _ in range(_TRIALS):
+        lengths = _ladder(t, trials, batch)
+        rows = SparseRows.stack([SparseRows.single(indices, length * direction) for length in lengths])
+        values = yield Ask(at.x, rows, Role.STEP)
+        new = [Trial(length, float(v) - at.value) for length, v in zip(lengths, values, strict=False)]
+        trials.extend(new)
+        best = min(trials, key=lambda trial: trial.change)
+        longest = max(trials, key=lambda trial: trial.t)
+        if best is longest and best.change <= expand * slope * best.t:
+            t = 2.0 * best.t
+            continue
+        if best.change <= 1e-4 * slope * best.t:
+            break
+        if len(new) < len(lengths):
+            break
+        shortest = min(trials, key=lambda trial: trial.t)
+        bend = shortest.change - slope * shortest.t
+        t = float(np.clip(-0.5 * slope * shortest.t**2 / bend, 0.1 * shortest.t, 0.5 * shortest.t))
+    return sorted(trials, key=lambda trial: trial.change)
+
+
+def slope_at_best(trials: list[Trial], slope: float) -> float:
+    """Return the slope along the direction at the best trial, from all that was tried.
+
+    By the parabola through its neighbours; through the start and its slope when there is
+    only one trial; and by the secant when the best is the longest of several, where a
+    parabola would extrapolate.
+
+    >>> slope_at_best([Trial(1.0, -1.0)], -2.0)
+    0.0
+    """
+    best = trials[0]
+    tried = sorted([Trial(0.0, 0.0), *trials], key=lambda trial: trial.t)
+    place = tried.index(best)
+    before = tried[place - 1]
+    rise = (best.change - before.change) / (best.t - before.t)
+    if len(trials) == 1:
+        return 2.0 * rise - slope
+    if best is tried[-1]:
+        return rise
+    after = tried[place + 1]
+    ahead = (after.change - best.change) / (after.t - best.t)
+    share = (best.t - before.t) / (after.t - before.t)
+    return share * ahead + (1.0 - share) * rise
+
+
+def _ladder(t: float, trials: list[Trial], batch: int) -> list[float]:
+    """Return the next length and, for a batch, those that might follow it."""
+    count = 1 + int(math.log2(batch))
+    if not trials:
+        return [t * 2.0**k for k in (0, 1, -1, -2, 2, -3, 3)[:count]]
+    factor = 2.0 if t > trials[0].t else 0.5
+    return [t * factor**k for k in range(count)]

@@ -1,0 +1,295 @@
+"""The loop: each query goes where it promises the largest decrease of f per query.
+
+What can be done next, with its promised decrease and its cost in queries:
+
+- open a set of the search over the coordinates outside the support;
+- recheck that search, when steps have brought decreases that the model did not foresee;
+- refresh the support, and then step;
+- step. Waiting for the next find, q queries away, delays the decrease P of the step
+  by q queries; stepping now delays everything else, R, by the c queries that a step
+  costs. So it steps when q·P ≥ c·R.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from gracezo.core.asks import Moved, OutOfQueries, Point, Role, Steps
+from gracezo.core.keys import Key
+from gracezo.core.method import Estimator, Problem
+from gracezo.core.result import Finish, Status
+from gracezo.core.types import FloatArray
+from gracezo.methods.auto.constants import Constants
+from gracezo.methods.auto.density import Density
+from gracezo.methods.auto.difference import Differences
+from gracezo.methods.auto.estimator import TreeEstimator
+from gracezo.methods.auto.line import Trial, line_search, slope_at_best
+from gracezo.methods.auto.model import Model
+from gracezo.methods.auto.request import Request, ask_for
+from gracezo.methods.auto.search import Search
+from gracezo.methods.auto.support import Support, outside
+
+_FULL = 1e8  # care at which a refresh leaves nothing out
+
+
+class Auto:
+    """One run of `auto`; see the rules on top of this file.
+
+    Parameters
+    ----------
+    problem
+        What is known before the first query.
+    constants
+        What the method assumes.
+    eps
+        A fixed ε, when the user wants one.
+    """
+
+    def __init__(self, problem: Problem, constants: Constants, eps: float | None = None) -> None:
+        self._problem = problem
+        self._batch = problem.batch
+        self._constants = constants
+        self._eps = eps
+        self._differences = Differences(constants, eps)
+        self._support = Support(constants, self._differences)
+        self._search = Search(
+            constants, self._differences, Density(problem.d, constants.forget), self._support.add
+        )
+        self._model = Model(constants.memory)
+        self._draws = 0
+        self._queries = 1
+        self._care = 10.0  # how much of the support's gradient must be known before a step
+        self._overhead = constants.overhead
+        self._spent = 0  # queries since the last step that only this step needed
+        self._redeemed = 1.0  # share of its promise that a step has brought
+        self._promised = math.inf
+        self._failures = 0
+        self._doubt_support = 0.0
+        self._doubt_outside = 0.0
+        self._searched_here = True
+        self._pending: tuple[FloatArray, FloatArray, FloatArray] | None = None
+
+    @property
+    def estimator(self) -> Estimator:
+        """The search alone."""
+        return TreeEstimator(self._problem.d, batch=self._batch, constants=self._constants, eps=self._eps)
+
+    def run(self, start: Point, key: Key) -> Steps[Finish]:
+        """Minimise from `start`."""
+        at = self._best_known(start)
+        if at is not start:
+            yield Moved(at)
+        self._search.centre(at)
+        self._suspect(key)
+        self._plant_outside(key)
+        try:
+            while (requests := self._next_requests(key)) != []:
+                if requests is None:
+                    moved = yield from self._step(at, key)
+                    if moved is not None:
+                        at = moved
+                        yield Moved(at)
+                    continue
+                changes = (yield ask_for(at.x, requests)) - at.value
+                self._queries += len(requests)
+                self._spent += sum(request.role is Role.REFRESH for request in requests)
+                for request, change in zip(requests, changes, strict=True):
+                    request.absorb(float(change))
+        except OutOfQueries:
+            if self._dense:
+                return Finish(Status.SPENT, f"the queries are spent; {self._dense}")
+            raise
+        if self._search.flat and not len(self._support):
+            return Finish(Status.NOTHING_TO_FIND, "nothing to find: all probes left the objective unchanged")
+        message = "no decrease above the rounding of f is in sight"
+        return Finish(Status.CONVERGED, f"{message}; {self._dense}" if self._dense else message)
+
+    @property
+    def _dense(self) -> str:
+        """What to say when the gradient turned out not to be sparse."""
+        size, d = len(self._support), self._problem.d
+        if size <= d // 4:
+            return ""
+        return f"the gradient is not sparse: {size:,} of {d:,} coordinates went through finite differences"
+
+    # ------------------------------------------------------------ what the user knows
+
+    def _best_known(self, start: Point) -> Point:
+        if self._problem.known is None:
+            return start
+        points, values = self._problem.known
+        row = int(np.argmin(values))
+        return Point(points[row], float(values[row])) if values[row] < start.value else start
+
+    def _suspect(self, key: Key) -> None:
+        """Take the user's coordinates into the support; their slopes are to be measured first."""
+        if self._problem.support is None:
+            return
+        for coordinate in np.unique(self._problem.support).tolist():
+            self._support.add(coordinate, 0.0, math.nan)
+        self._care = _FULL
+        self._replant_support(key, doubt=math.inf)
+
+    # ------------------------------------------------------------ bids
+
+    def _next_requests(self, key: Key) -> list[Request] | None:
+        """Return the queries worth most now, None for a step, nothing when nothing is left."""
+        search, support = self._search, self._support
+        if not search.rooted:
+            return search.requests(self._batch)
+        noise = self._constants.trust * self._differences.rounding
+        if len(support) == self._problem.d:
+            self._doubt_outside = 0.0
+        finds = [search.best, (self._doubt_outside, self._overhead)]
+        find, recheck = (bid if bid[0] > noise else (0.0, 1.0) for bid in finds)
+        promise, cost = max(find, recheck, key=lambda bid: bid[0] / bid[1])
+        hidden = support.promise + (self._doubt_support if support.pending else 0.0)
+        gain = self._step_promise() + hidden
+        if gain > noise:
+            if self._known() < self._care * hidden:
+                # The step has to wait for its gradient, which has its price too.
+                price = self._redeemed * gain / (self._refresh_cost() + self._overhead)
+                worthwhile = price >= promise / cost
+            else:
+                # What is left can be had at this rate at best, over a run that lasts as long again.
+                rest = min(search.promise + self._doubt_outside, self._queries * promise / cost)
+                worthwhile = cost * gain >= self._overhead * rest
+                hidden = 0.0
+            if worthwhile:
+                self._promised = gain
+                return (support.requests if hidden else support.bend)(self._batch) or None
+        return self._find(key, find[0] / find[1], recheck[0] / recheck[1])
+
+    def _find(self, key: Key, find: float, recheck: float) -> list[Request] | None:
+        """Return the queries of the search, or those that make sure that nothing is left."""
+        if find > 0.0 and find >= recheck:
+            return self._search.requests(self._batch) or self._next_requests(key)
+        if recheck > 0.0:
+            self._doubt_outside = 0.0
+            self._spent += 1
+            return [self._search.recheck()]
+        if self._support.pending:
+            return self._support.requests(self._batch)
+        if not self._searched_here:
+            self._plant_outside(key)
+            return self._search.requests(self._batch)
+        return []
+
+    def _step_promise(self) -> float:
+        """Return the decrease that the model promises for a step with what is known."""
+        slopes = self._support.slopes
+        return 0.5 * float(-slopes @ self._model.direction(slopes, self._support.diagonal))
+
+    def _known(self) -> float:
+        """Return the same in the scale of the refresh, coordinate by coordinate."""
+        return 0.5 * float(np.sum(self._support.slopes**2 / self._support.diagonal))
+
+    def _refresh_cost(self) -> float:
+        """Return the queries until the gradient is known well enough: for all of it, or its largest part."""
+        left = self._support.open
+        return left if self._care > 100.0 else math.log2(1.0 + left)
+
+    def _plant_outside(self, key: Key) -> None:
+        self._draws += 1
+        free = outside(self._problem.d, self._support.indices)
+        self._search.plant(free, key.child(self._draws).generator())
+        self._searched_here = True
+        self._doubt_outside = 0.0
+
+    def _replant_support(self, key: Key, doubt: float) -> None:
+        self._draws += 1
+        self._support.plant(key.child(self._draws).generator())
+        self._doubt_support = doubt
+
+    # ------------------------------------------------------------ the step
+
+    def _step(self, at: Point, key: Key) -> Steps[Point | None]:
+        support = self._support
+        measured = not support.pending
+        support.settle()
+        if self._pending is not None and measured:
+            step, before, expected = self._pending
+            self._model.learn(step, support.slopes[: len(step)] - before, expected)
+        self._pending = None
+        direction = self._model.direction(support.slopes, support.diagonal)
+        slope = float(support.slopes @ direction)
+        if not slope < 0.0:
+            self._model.forget()
+            direction = -support.slopes / support.diagonal
+            slope = float(support.slopes @ direction)
+        trials = yield from line_search(
+            at, support.indices, direction, slope, expand=self._constants.expand, batch=self._batch
+        )
+        self._queries += len(trials)
+        self._overhead += 0.5 * (self._spent + len(trials) - self._overhead)
+        self._spent = 0
+        best = trials[0]
+        if best.change >= 0.0:
+            support.stiffen(direction, min(trial.t for trial in trials), 0.0)
+            self._failed(key)
+            return None
+        x = at.x.copy()
+        x[support.indices] += best.t * direction
+        moved = Point(x, at.value + best.change)
+        self._search.centre(moved)
+        self._searched_here = False
+        self._review(trials, direction, slope, key)
+        return moved
+
+    def _review(self, trials: list[Trial], direction: FloatArray, slope: float, key: Key) -> None:
+        """Compare what a step brought with what the model foresaw, and doubt accordingly."""
+        support, rules, best = self._support, self._constants, trials[0]
+        self._failures = 0
+        self._redeemed += 0.3 * (min(-best.change / self._promised, 1.0) - self._redeemed)
+        foreseen = best.t * slope * (1.0 - 0.5 * best.t)
+        missed = abs(best.change - foreseen) / abs(best.change)
+        # A step that came out as foreseen had all it needed; one that did not needs a fuller gradient.
+        if missed > rules.foreseen:
+            self._care = min(self._care * 10.0, _FULL)
+        elif missed < rules.foreseen / 3.0:
+            self._care = max(self._care / 3.0, 4.0)
+        doubt = min(missed, 1.0) * abs(best.change)
+        self._doubt_outside += self._search.drifting * doubt
+        slopes = support.slopes
+        support.relax()
+        if best.t < rules.short:
+            support.stiffen(direction, best.t, -best.change)
+            doubt = max(doubt, -0.5 * slope + best.change)
+        # B·step = −t·g: the model sees all slopes change in proportion; f has shown by how much.
+        self._pending = (best.t * direction, slopes, -best.t * slopes)
+        support.slopes = slopes * float(np.clip(slope_at_best(trials, slope) / slope, -1.0, 1.0))
+        self._replant_support(key, doubt)
+
+    def _failed(self, key: Key) -> None:
+        """No descent: a kink ahead of some coordinates, now stiffened; or slopes that are out of date."""
+        self._failures += 1
+        self._pending = None
+        self._model.forget()
+        if self._failures == 3:
+            self._care = _FULL
+            self._replant_support(key, doubt=math.inf)
+        elif self._failures > 3:
+            self._support.slopes[:] = 0.0
+
+
+def auto(problem: Problem, *, eps: float | None = None) -> Auto:
+    """Find the coordinates that matter by splitting sets, remember them, step by quasi-Newton.
+
+    Parameters
+    ----------
+    problem
+        What is known before the first query.
+    eps
+        A fixed finite difference; by default it follows the size of the set, the curvature
+        met and the precision of f.
+
+    Examples
+    --------
+    >>> from gracezo.core.method import Problem
+    >>> method = auto(Problem(d=100))
+    """
+    if eps is not None and not (math.isfinite(eps) and eps > 0.0):
+        raise ValueError(f"eps must be positive and finite, or None to let the method choose; got {eps!r}")
+    return Auto(problem, Constants(), eps)

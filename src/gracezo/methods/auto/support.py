@@ -1,0 +1,226 @@
+"""Memory: the coordinates met so far, and what is known of them at the present point.
+
+The support is never searched by brute force. After a step the quadratic model
+predicts its gradient, and a tree over the support (weights scaled by each
+coordinate's own curvature, so that U² is twice the promised decrease) is asked for
+what the prediction misses: one query when it misses nothing, the largest misses
+first, and at most one query a coordinate when all of it is wrong. A coordinate
+that has stopped to matter rests in an unopened set and costs nothing.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+
+from gracezo.core.asks import Role
+from gracezo.core.types import BoolArray, FloatArray, IntArray
+from gracezo.methods.auto.constants import Constants
+from gracezo.methods.auto.difference import Differences
+from gracezo.methods.auto.request import Request
+from gracezo.methods.auto.tree import Node, Tree, split
+
+_GUESSED = 0.1  # share of a step's promise that may rest on curvatures of others
+
+
+class Support:
+    """Coordinates, slopes and curvatures; and the refreshing of the slopes.
+
+    Parameters
+    ----------
+    constants, differences
+        What the run has assumed and learned.
+    """
+
+    def __init__(self, constants: Constants, differences: Differences) -> None:
+        self._constants = constants
+        self._differences = differences
+        self.indices: IntArray = np.zeros(0, np.int64)
+        self.slopes: FloatArray = np.zeros(0)
+        self.curvatures: FloatArray = np.zeros(0)
+        self._stiff: FloatArray = np.zeros(0)
+        self._tree: Tree | None = None
+        self._members: IntArray = np.zeros(0, np.int64)  # positions in the support, in the tree's order
+        self._scale: FloatArray = np.zeros(0)
+        self._rooted = False
+        self._unresolved = 0
+
+    def __len__(self) -> int:
+        return len(self.indices)
+
+    def add(self, coordinate: int, slope: float, curvature: float) -> None:
+        """Take in a confirmed coordinate."""
+        self.indices = np.append(self.indices, coordinate)
+        self.slopes = np.append(self.slopes, slope)
+        self.curvatures = np.append(self.curvatures, curvature)
+        self._stiff = np.append(self._stiff, 0.0)
+
+    @property
+    def diagonal(self) -> FloatArray:
+        """Positive curvatures, with a stand-in where the measured one is not."""
+        differences = self._differences
+        floor = np.maximum(self.slopes**2 / (2.0 * differences.scale), differences.typical)
+        smooth = np.where(
+            self.curvatures > 0.0, self.curvatures, np.maximum(floor, np.finfo(np.float64).tiny)
+        )
+        return np.maximum(smooth, self._stiff)
+
+    def stiffen(self, direction: FloatArray, t: float, brought: float) -> None:
+        """Take coordinates that alone promised more than the whole step brought no further than they came.
+
+        That is how a kink ahead shows: the slope in front of it promises what is not there.
+        """
+        promised = 0.5 * np.abs(self.slopes * direction)
+        culprits = np.flatnonzero(promised > min(max(brought, 0.0), 0.5 * float(promised.max())))
+        self._stiff[culprits] = np.abs(self.slopes[culprits] / (t * direction[culprits]))
+
+    def relax(self) -> None:
+        """Let stiffened coordinates return by and by to the curvature measured on them."""
+        self._stiff *= 0.5
+
+    # ------------------------------------------------------------ refreshing
+
+    def plant(self, rng: np.random.Generator) -> None:
+        """Take the slopes as mere predictions from now on, to be measured again."""
+        n = len(self)
+        if n == 0:
+            self._tree = None
+            return
+        self._members = rng.permutation(n)
+        spread = self._constants.spread
+        # Downhill side first: at a kink only that side counts.
+        sides = np.where(self.slopes > 0.0, -1.0, 1.0)
+        self._scale = np.sqrt(self.diagonal)[self._members]
+        weights = rng.uniform(1.0 - spread, 1.0 + spread, n) * sides[self._members] / self._scale
+        self._tree = Tree(self.indices[self._members], weights)
+        self._rooted = False
+        self._unresolved = 0
+
+    @property
+    def pending(self) -> bool:
+        """Whether the prediction has not been measured at all."""
+        return self._tree is not None and not self._rooted
+
+    @property
+    def promise(self) -> float:
+        """The decrease that open sets may still hide."""
+        return 0.0 if self._tree is None else 0.5 * sum(self._tree.mass)
+
+    @property
+    def open(self) -> int:
+        """Queries that would resolve every open set."""
+        if self._tree is None:
+            return 0
+        return len(self._tree.order) if not self._rooted else self._unresolved
+
+    def _best_side(self) -> int | None:
+        best, chosen = 0.0, None
+        if self._tree is not None:
+            for side in (0, 1):
+                node = self._tree.top(side)
+                if node is not None and abs(node.u) <= self._constants.trust * node.error:
+                    while (shut := self._tree.top(side)) is not None:
+                        self._unresolved -= shut.size - 1
+                        self._spread(self._tree.pop(side))
+                    node = None
+                if node is not None and abs(node.u) > best:
+                    best, chosen = abs(node.u), side
+        return chosen
+
+    def requests(self, limit: int) -> list[Request]:
+        """Return up to `limit` queries, the most revealing first."""
+        tree = self._tree
+        if tree is None:
+            return []
+        if not self._rooted:
+            # One sum over all; of a batch, as many partial sums at once.
+            n = len(tree.order)
+            cuts = np.linspace(0, n, min(limit, n) + 1).astype(np.int64).tolist()
+            return [
+                self._measure(Node(start, stop, 0.0, 0.0), stop) for start, stop in itertools.pairwise(cuts)
+            ]
+        wanted: list[Request] = []
+        while len(wanted) < limit and (side := self._best_side()) is not None:
+            node = tree.pop(side)
+            wanted.append(self._measure(node, (node.start + node.stop) // 2))
+        return wanted
+
+    def _measure(self, node: Node, stop: int) -> Request:
+        """Ask what the prediction misses on the first part of a set, up to `stop`."""
+        tree = self._tree
+        assert tree is not None
+        span = slice(node.start, stop)
+        weights = tree.weights[span]
+        # In the scale of the weights each coordinate has curvature one.
+        curvature = float(np.sum((weights * self._scale[span]) ** 2))
+        predicted = float(weights @ self.slopes[self._members[span]])
+        eps = self._differences.size(curvature, abs(predicted) + abs(node.u))
+
+        def absorb(change: float) -> None:
+            value = change / eps - predicted
+            error = self._differences.error(eps, curvature, change / eps)
+            if stop == node.stop:
+                self._rooted = True
+                self._unresolved += node.size - 1
+                self._open(Node(node.start, stop, value, error))
+                return
+            self._unresolved -= 1
+            for part in split(node, stop, value, error):
+                self._open(part)
+
+        return Request(tree.order[span], eps * weights, Role.REFRESH, absorb)
+
+    def _open(self, node: Node) -> None:
+        assert self._tree is not None
+        if node.size == 1:
+            self._spread(node)
+        else:
+            self._tree.push(node, abs(node.u))
+
+    def _spread(self, node: Node) -> None:
+        """Give a set's miss to its coordinates: exact for one, the least change otherwise."""
+        assert self._tree is not None
+        span = slice(node.start, node.stop)
+        raw = self._tree.weights[span] * self._scale[span]
+        members = self._members[span]
+        self.slopes[members] += raw * self._scale[span] * (node.u / float(raw @ raw))
+
+    def bend(self, limit: int) -> list[Request]:
+        """Return queries for missing curvatures, while they leave much of the step's promise to guesswork."""
+        if self._differences.varied < self._constants.alike:
+            return []
+        missing = np.isnan(self.curvatures)
+        promised = self.slopes**2 / self.diagonal
+        guessed = np.where(missing, promised, 0.0)
+        if float(guessed.sum()) <= _GUESSED * float(promised.sum()):
+            return []
+        largest = np.argsort(-guessed, kind="stable")[: min(limit, int(missing.sum()))]
+        return [self._curvature(int(j)) for j in largest]
+
+    def _curvature(self, member: int) -> Request:
+        slope = float(self.slopes[member])
+        length = self._constants.confirm * abs(slope) / float(self.diagonal[member])
+
+        def absorb(change: float) -> None:
+            curvature = 2.0 * (change + length * abs(slope)) / length**2
+            self.curvatures[member] = curvature
+            self._differences.meet(curvature)
+
+        step = -float(np.copysign(length, slope))
+        return Request(self.indices[member : member + 1], np.array([step]), Role.CONFIRM, absorb)
+
+    def settle(self) -> None:
+        """Close the refreshing: what is still open is spread over its set."""
+        if self._tree is not None:
+            for side in (0, 1):
+                while self._tree.top(side) is not None:
+                    self._spread(self._tree.pop(side))
+            self._tree = None
+
+
+def outside(d: int, taken: IntArray) -> IntArray:
+    """Return all coordinates but those taken."""
+    free: BoolArray = np.ones(d, np.bool_)
+    free[taken] = False
+    return np.flatnonzero(free)

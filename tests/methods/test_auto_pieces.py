@@ -1,0 +1,140 @@
+"""The pure pieces of `auto`, fed with values: no objective is needed."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gracezo.methods.auto.constants import Constants
+from gracezo.methods.auto.density import Density
+from gracezo.methods.auto.difference import Differences
+from gracezo.methods.auto.model import Model
+from gracezo.methods.auto.tree import Node, Tree, learn_moment, split
+
+
+def test_a_split_shares_the_value_by_subtraction() -> None:
+    one, two = split(Node(10, 30, 5.0, 3e-9), 14, 2.0, 4e-9)
+    assert (one.start, one.stop, two.start, two.stop) == (10, 14, 14, 30)
+    assert one.u + two.u == 5.0
+    assert two.error == pytest.approx(5e-9)
+
+
+@given(
+    n=st.integers(2, 60),
+    cut=st.floats(0.0, 1.0),
+    slopes=st.lists(st.floats(-5.0, 5.0), min_size=60, max_size=60),
+)
+def test_both_moments_of_the_parts_add_up_on_linear_functions(
+    n: int, cut: float, slopes: list[float]
+) -> None:
+    g = np.array(slopes[:n])
+    at = min(max(1, round(cut * n)), n - 1)
+    places = np.arange(n)
+    node = Node(0, n, float(g.sum()), 0.0)
+    learn_moment(node, float(places @ g), 0.0)
+    one, two = split(node, at, float(g[:at].sum()), 0.0)
+    learn_moment(one, float(places[:at] @ g[:at]), 0.0)
+    assert two.u == pytest.approx(g[at:].sum(), abs=1e-9)
+    assert two.moment == pytest.approx(places[at:] @ g[at:], abs=1e-8)
+
+
+@given(
+    size=st.integers(1, 5000),
+    share=st.floats(0.0, 0.999),
+    value=st.floats(1e-6, 1e6),
+    sign=st.sampled_from([-1, 1]),
+)
+def test_one_coordinate_is_decoded_at_any_place(size: int, share: float, value: float, sign: int) -> None:
+    place = int(share * size)
+    node = Node(0, size, sign * value, 0.0, moment=place * sign * value)
+    position, error = node.position
+    assert round(position) == place
+    assert error == 0.0
+
+
+def test_two_of_one_sign_are_separated_by_their_moment() -> None:
+    node = Node(0, 100, 3.0, 0.0, moment=1.0 * 20 + 2.0 * 70)
+    assert 20 < node.position[0] < 70
+
+
+def test_taking_a_coordinate_out_leaves_the_others() -> None:
+    tree = Tree(np.arange(4), np.array([1.0, -0.5, 1.5, 1.0]))
+    node = Node(0, 4, 1.0 * 2.0 - 0.5 * 4.0 + 1.0 * 3.0, 0.0)
+    tree.remove(node, 1, 4.0)
+    assert node.u == 5.0
+    assert tree.weights[1] == 0.0
+
+
+def test_the_tree_keeps_count_of_what_is_open() -> None:
+    tree = Tree(np.arange(8), np.ones(8))
+    tree.push(Node(0, 4, 3.0, 0.0), 3.0)
+    tree.push(Node(4, 8, -4.0, 0.0), 4.0)
+    assert tree.unexplained == 5.0
+    assert tree.total == -1.0
+    assert tree.pop(0).u == -4.0
+    assert tree.unexplained == 3.0
+
+
+def test_density_learns_that_few_or_many_matter() -> None:
+    few, many = Density(10_000, 0.9), Density(10_000, 0.9)
+    for n in (10_000, 5_000, 2_500):
+        few.saw_split(n, one_sided=True)
+        many.saw_split(n, one_sided=False)
+    assert few.alone(1_000) > 0.9
+    assert many.alone(1_000) < 0.5
+    assert many.number(1_000) > few.number(1_000)
+
+
+def test_a_set_cut_in_more_parts_is_less_likely_in_one() -> None:
+    density = Density(1_000, 0.9)
+    for _ in range(3):
+        density.saw_split(1_000, one_sided=True, parts=8)
+    other = Density(1_000, 0.9)
+    for _ in range(3):
+        other.saw_split(1_000, one_sided=True, parts=2)
+    assert density.alone(500) > other.alone(500)
+
+
+def test_eps_follows_the_size_of_the_set() -> None:
+    differences = Differences(Constants())
+    differences.centre(np.zeros(10_000), 2.0)
+    one, many = differences.anonymous(1.0), differences.anonymous(10_000.0)
+    assert differences.size(many, 0.0) < differences.size(one, 0.0)
+    assert differences.size(one, 0.0) == pytest.approx(math.sqrt(2.0 * differences.rounding / one))
+
+
+def test_a_fixed_eps_is_kept() -> None:
+    differences = Differences(Constants(), 1e-5)
+    differences.centre(np.zeros(3), 1.0)
+    assert differences.size(123.0, 4.0) == 1e-5
+
+
+@settings(max_examples=30)
+@given(seed=st.integers(0, 10_000), n=st.integers(2, 8))
+def test_quasi_newton_ends_on_a_quadratic(seed: int, n: int) -> None:
+    """BFGS with exact line searches minimises a quadratic of n unknowns in n steps."""
+    rng = np.random.default_rng(seed)
+    root = rng.normal(size=(n, n))
+    hessian = root @ root.T + n * np.eye(n)
+    x, model = rng.normal(size=n), Model(50)
+    for _ in range(n):
+        g = hessian @ x
+        if np.linalg.norm(g) < 1e-10:
+            break
+        p = model.direction(g, np.diag(hessian).copy())
+        assert g @ p < 0.0
+        t = -(g @ p) / (p @ hessian @ p)
+        model.learn(t * p, hessian @ (t * p), -t * g)
+        x = x + t * p
+    assert np.linalg.norm(hessian @ x) < 1e-6
+
+
+def test_a_model_grows_with_its_support() -> None:
+    model = Model(5)
+    model.learn(np.array([1.0]), np.array([4.0]), np.array([1.0]))
+    direction = model.direction(np.array([4.0, 3.0]), np.array([1.0, 3.0]))
+    assert direction == pytest.approx([-1.0, -1.0])

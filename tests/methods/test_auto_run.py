@@ -1,0 +1,217 @@
+"""`auto` as a whole: what it finds, what it pays, and that it repeats itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gracezo.core.asks import Ask, OutOfQueries, Point
+from gracezo.core.keys import Key
+from gracezo.core.method import Problem
+from gracezo.core.result import GradientEstimate, Result, Status
+from gracezo.core.run import Limits, Run
+from gracezo.core.steps import whole_run
+from gracezo.core.types import FloatArray
+from gracezo.methods.auto import auto
+
+Objective = Callable[[FloatArray], float]
+
+
+def minimise(
+    fun: Objective,
+    x0: FloatArray,
+    seed: int,
+    budget: int,
+    *,
+    target: float | None = None,
+    batch: int = 1,
+    support: list[int] | None = None,
+    known: tuple[FloatArray, FloatArray] | None = None,
+) -> tuple[Result, list[bytes]]:
+    """Return the result and every point asked; f(x0) counts as the first query."""
+    problem = Problem(
+        len(x0), batch=batch, support=None if support is None else np.array(support), known=known
+    )
+    steps = whole_run(auto(problem), x0, fun(x0), Key(seed))
+    run = Run(steps, x0, Limits(max_queries=budget - 1, target=target), seed)
+    asked = [x0.tobytes()]
+    while (ask := run.next()) is not None:
+        for row in range(len(ask)):
+            x = ask.point(row)
+            asked.append(x.tobytes())
+            run.record([(row, fun(x))])
+    return run.result(), asked
+
+
+def estimate(
+    fun: Objective, x0: FloatArray, seed: int, budget: int = 10**6, batch: int = 1
+) -> GradientEstimate:
+    steps = auto(Problem(len(x0), batch=batch)).estimator.estimate(Point(x0, fun(x0)), 0, Key(seed))
+    spent = 0
+    try:
+        said = next(steps)
+        while True:
+            assert isinstance(said, Ask)
+            spent += len(said)
+            if spent > budget:
+                said = steps.throw(OutOfQueries())
+                continue
+            said = steps.send(np.array([fun(said.point(row)) for row in range(len(said))]))
+    except StopIteration as end:
+        result = end.value
+    assert isinstance(result, GradientEstimate)
+    return result
+
+
+def distance(seed: int, d: int = 2_000, s: int = 10) -> tuple[Objective, FloatArray]:
+    rng = np.random.default_rng(seed)
+    w, target = rng.uniform(size=d), np.zeros(d)
+    target[rng.choice(d, s, replace=False)] = rng.uniform(size=s)
+    return lambda x: float(w @ (x - target) ** 2), 2.0 * w * -target
+
+
+@settings(max_examples=25, deadline=None)
+@given(seed=st.integers(0, 10**6), s=st.integers(1, 12), d=st.integers(20, 3_000))
+def test_every_coordinate_of_a_sparse_linear_function_is_found(seed: int, s: int, d: int) -> None:
+    rng = np.random.default_rng(seed)
+    places = np.sort(rng.choice(d, s, replace=False))
+    slopes = rng.uniform(0.2, 2.0, s) * rng.choice([-1.0, 1.0], s)
+    g = estimate(lambda x: float(slopes @ x[places]), np.zeros(d), seed)
+    assert g.indices.tolist() == places.tolist()
+    assert g.values == pytest.approx(slopes, rel=1e-4)
+    assert g.confirmed.all()
+    assert g.residual <= 1e-4 * g.found
+
+
+@pytest.mark.parametrize("s", [1, 3, 10, 30])
+def test_a_gradient_costs_four_and_a_half_queries_a_coordinate_at_most(s: int) -> None:
+    queries = []
+    for seed in range(100, 110):
+        fun, gradient = distance(seed, s=s)
+        g = estimate(fun, np.zeros(2_000), seed)
+        assert set(g.indices.tolist()) == set(np.flatnonzero(gradient).tolist())
+        queries.append(g.queries)
+    assert np.mean(queries) <= 4.5 * s + 3
+
+
+def test_an_estimate_may_be_cut_short_and_says_so() -> None:
+    fun, gradient = distance(7)
+    g = estimate(fun, np.zeros(2_000), 7, budget=20)
+    assert 0 < len(g.indices) < 10
+    assert g.queries == 20
+    assert g.values == pytest.approx(gradient[g.indices], rel=1e-3)
+    assert g.residual > 0.1 * g.found
+
+
+def test_a_flat_function_has_no_gradient() -> None:
+    g = estimate(lambda x: 1.0, np.zeros(50), 0)
+    assert g.flat
+    assert len(g.indices) == 0
+
+
+def test_nothing_to_find() -> None:
+    result, asked = minimise(lambda x: 3.0, np.zeros(50), 0, 100)
+    assert result.status == Status.NOTHING_TO_FIND
+    assert len(asked) == 3
+
+
+def test_distance_in_five_queries_a_coordinate() -> None:
+    queries = []
+    for seed in range(100, 110):
+        fun, _ = distance(seed)
+        x0 = np.zeros(2_000)
+        result, asked = minimise(fun, x0, seed, 200, target=0.01 * fun(x0))
+        assert result.success
+        queries.append(len(asked))
+    assert np.mean(queries) <= 52
+
+
+def test_it_converges_and_stops() -> None:
+    result, asked = minimise(lambda x: float((x[3] - 1.0) ** 2 + 1.0), np.zeros(300), 1, 500)
+    assert result.status == Status.CONVERGED
+    assert result.fun == pytest.approx(1.0, abs=1e-12)
+    assert result.support.tolist() == [3]
+    assert len(asked) < 40
+
+
+def test_a_coupled_quadratic_is_solved_on_its_support() -> None:
+    rng = np.random.default_rng(5)
+    root = rng.normal(size=(6, 6))
+    hessian, centre = root @ root.T + 0.5 * np.eye(6), rng.normal(size=6)
+    places = rng.choice(1_000, 6, replace=False)
+
+    def fun(x: FloatArray) -> float:
+        z = x[places] - centre
+        return float(z @ hessian @ z)
+
+    result, _ = minimise(fun, np.zeros(1_000), 0, 500)
+    assert result.fun <= 1e-8 * fun(np.zeros(1_000))
+
+
+def test_a_kink_stops_neither_the_kinked_nor_the_others() -> None:
+    def fun(x: FloatArray) -> float:
+        return float(abs(x[5] - 0.3) + 2.0 * (x[9] - 1.0) ** 2 + 0.1 * abs(x[11]))
+
+    result, _ = minimise(fun, np.zeros(500), 2, 300)
+    assert result.fun <= 1e-3
+
+
+def test_a_dense_gradient_says_that_it_is_dense() -> None:
+    centre = np.random.default_rng(0).normal(size=60)
+    result, _ = minimise(lambda x: float(np.sum((x - centre) ** 2)), np.zeros(60), 0, 200)
+    assert result.fun <= 1e-8
+    assert "not sparse" in result.message
+
+
+@pytest.mark.parametrize("batch", [1, 8])
+def test_no_point_is_asked_twice_and_a_run_repeats(batch: int) -> None:
+    fun, _ = distance(3)
+    first, asked = minimise(fun, np.zeros(2_000), 3, 60, batch=batch)
+    second, again = minimise(fun, np.zeros(2_000), 3, 60, batch=batch)
+    assert asked == again
+    assert len(set(asked)) == len(asked)
+    assert first.fun == second.fun
+
+
+def test_a_batch_saves_rounds_and_wastes_few_queries() -> None:
+    queries, rounds = [], []
+    for batch in (1, 8):
+        results = []
+        for seed in range(100, 105):
+            fun, _ = distance(seed)
+            x0 = np.zeros(2_000)
+            results.append(minimise(fun, x0, seed, 300, target=0.01 * fun(x0), batch=batch)[0])
+        queries.append(sum(result.nfev for result in results))
+        rounds.append(sum(result.rounds for result in results))
+    assert queries[1] <= 1.5 * queries[0]
+    assert rounds[1] <= rounds[0] / 2
+
+
+def test_a_known_support_spares_the_search() -> None:
+    fun, gradient = distance(4)
+    places = np.flatnonzero(gradient).tolist()
+    x0 = np.zeros(2_000)
+    told, _ = minimise(fun, x0, 4, 200, target=0.01 * fun(x0), support=places)
+    untold, _ = minimise(fun, x0, 4, 200, target=0.01 * fun(x0))
+    assert told.success
+    assert told.nfev < untold.nfev
+
+
+def test_known_values_are_a_start() -> None:
+    fun, gradient = distance(4)
+    better = np.zeros((2, 2_000))
+    better[1, np.argmax(np.abs(gradient))] = 0.2
+    values = np.array([fun(x) for x in better])
+    result, asked = minimise(fun, np.zeros(2_000), 4, 30, known=(better, values))
+    assert result.trace.values[1] == values[1]
+    assert better[1].tobytes() not in asked
+
+
+@pytest.mark.parametrize("eps", [0.0, -1.0, float("nan"), float("inf")])
+def test_eps_must_be_positive(eps: float) -> None:
+    with pytest.raises(ValueError, match="eps must be positive"):
+        auto(Problem(3), eps=eps)
