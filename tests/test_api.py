@@ -298,4 +298,4 @@ def test_registered_methods_are_methods() -> None:
 
 def test_signatures_are_the_documented_ones() -> None:
     for entry in (gracezo.minimize, gracezo.estimate_gradient, gracezo.Optimizer):
-        assert inspect.signature(entry).parameters["method"].default == "grace"
+        assert inspect.signature(entry).parameters["method"].default == "auto"

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from gracezo.core.keys import draw_seed
 from gracezo.core.run import Limits
-from gracezo.core.types import FloatArray
+from gracezo.core.types import FloatArray, IntArray
 
 
 def point(name: str, given: npt.ArrayLike) -> FloatArray:
@@ -47,6 +47,42 @@ def sparsity(given: object, d: int) -> int | None:
     if s > d:
         raise ValueError(f"sparsity must be at most the number of coordinates, {d:,}; given: {s:,}")
     return s
+
+
+def support(given: npt.ArrayLike | None, d: int) -> IntArray | None:
+    """Return coordinates, distinct and ascending."""
+    if given is None:
+        return None
+    raw = np.asarray(given)
+    if raw.ndim != 1 or (raw.size and raw.dtype.kind not in "iu"):
+        raise TypeError(f"support must be a list of coordinates, whole numbers; given: {_kind(given, raw)}")
+    wrong = raw[(raw < 0) | (raw >= d)]
+    if len(wrong):
+        raise ValueError(f"support must name coordinates from 0 to {d - 1:,}; given: {wrong[0]}")
+    return np.unique(raw.astype(np.int64))
+
+
+def known(given: object, shape: tuple[int, ...]) -> tuple[FloatArray, FloatArray] | None:
+    """Return points as flat rows, and their values."""
+    if given is None:
+        return None
+    if not isinstance(given, (tuple, list)) or len(given) != 2:
+        raise TypeError("known must be a pair (X, F): points, one a row, and their values")
+    points, values = (np.array(part, dtype=np.float64) for part in given)
+    size = math.prod(shape)
+    if values.ndim != 1 or points.shape not in {(len(values), *shape), (len(values), size)}:
+        raise ValueError(
+            f"known must have one value a point, each point in x0's shape {shape}; "
+            f"given: X of shape {points.shape}, F of shape {values.shape}"
+        )
+    if not (np.isfinite(points).all() and np.isfinite(values).all()):
+        raise ValueError("known must be finite, points and values")
+    return (points.reshape(len(values), size), values) if len(values) else None
+
+
+def batch(given: object) -> int:
+    """Return how many useful queries an ask may carry."""
+    return _whole("batch", given, 1)
 
 
 def number(name: str, given: object) -> float | None:

@@ -22,7 +22,9 @@ class Optimizer:
 
     Parameters
     ----------
-    x0, method, sparsity, f0, max_queries, max_steps, max_seconds, target, seed, options
+    x0, method, sparsity, support, f0, known, batch, seed, options
+        As in `minimize`.
+    max_queries, max_steps, max_seconds, target
         As in `minimize`.
 
     Examples
@@ -38,19 +40,24 @@ class Optimizer:
     def __init__(
         self,
         x0: npt.ArrayLike,
-        method: str = "grace",
+        method: str = "auto",
         *,
         sparsity: int | None = None,
+        support: npt.ArrayLike | None = None,
         f0: float | None = None,
+        known: tuple[npt.ArrayLike, npt.ArrayLike] | None = None,
         max_queries: int | None = None,
         max_steps: int | None = None,
         max_seconds: float | None = None,
         target: float | None = None,
+        batch: int = 1,
         seed: int | None = None,
         options: Mapping[str, Any] | None = None,
     ) -> None:
         stop = checks.limits(max_queries, max_steps, max_seconds, target).or_default()
-        self._run = Setup.checked(x0, method, sparsity, f0, stop, seed, options).run()
+        self._run = Setup.checked(
+            x0, method, sparsity, f0, stop, seed, options, support=support, known=known, batch=batch
+        ).run()
         self._told = 0  # rows of the current ask that have their value
         self._shown: FloatArray | None = None
 

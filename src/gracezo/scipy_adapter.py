@@ -13,7 +13,7 @@ from gracezo.core.result import Result
 from gracezo.methods import catalog
 
 
-def scipy_method(name: str = "grace", **keywords: Any) -> Callable[..., Result]:
+def scipy_method(name: str = "auto", **keywords: Any) -> Callable[..., Result]:
     """Return a method for ``scipy.optimize.minimize(fun, x0, method=...)``.
 
     Parameters

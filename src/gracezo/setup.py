@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import numpy.typing as npt
 
 from gracezo import checks
@@ -39,10 +40,20 @@ class Setup:
         limits: Limits,
         seed: int | None,
         options: Mapping[str, Any] | None,
+        *,
+        support: npt.ArrayLike | None = None,
+        known: object = None,
+        batch: int = 1,
     ) -> Setup:
         """Return a run's setup, or say what is wrong with the arguments."""
         start = checks.point("x0", x0)
-        problem = Problem(start.size, checks.sparsity(sparsity, start.size))
+        problem = Problem(
+            start.size,
+            checks.sparsity(sparsity, start.size),
+            checks.batch(batch),
+            checks.support(support, start.size),
+            checks.known(known, start.shape),
+        )
         given = checks.options(options)
         made = catalog.make(method, problem, given)
         arguments = {
@@ -51,8 +62,12 @@ class Setup:
             "f0": f0,
             "seed": seed,
             "options": catalog.constants(method) | given,
+            "support": problem.support,
+            "known": problem.known,
+            "batch": problem.batch,
         }
-        return cls(start, checks.number("f0", f0), made, limits, checks.seed(seed), arguments)
+        value = _value_at(start.ravel(), checks.number("f0", f0), problem)
+        return cls(start, value, made, limits, checks.seed(seed), arguments)
 
     def run(
         self,
@@ -62,3 +77,13 @@ class Setup:
         """Return a run at its beginning; the parameters are those of `Run`."""
         steps = whole_run(self.method, self.x0.ravel(), self.f0, Key(self.seed))
         return Run(steps, self.x0, self.limits, self.seed, on_move, elapsed)
+
+
+def _value_at(x0: FloatArray, f0: float | None, problem: Problem) -> float | None:
+    """Return f(x0) when the user has given it, by itself or among the known points."""
+    if f0 is None and problem.known is not None:
+        points, values = problem.known
+        same = np.flatnonzero((points == x0).all(axis=1))
+        if len(same):
+            return float(values[same[0]])
+    return f0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias, runtime_checkable
+from typing import Any, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from gracezo.core.asks import Point, Steps
 from gracezo.core.keys import Key
@@ -61,6 +61,24 @@ class HasEstimator(Protocol):
     def estimator(self) -> Estimator:
         """The gradient estimator that the method steps along."""
         ...
+
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+OPTIONAL_KNOWLEDGE = ("support", "known")
+
+
+def uses(*fields: str) -> Callable[[F], F]:
+    """Mark a factory whose method makes use of these fields of `Problem`, out of `OPTIONAL_KNOWLEDGE`.
+
+    Given to a method that is not so marked, they are an error and not silently ignored.
+    """
+
+    def mark(factory: F) -> F:
+        factory.uses = frozenset(fields)  # type: ignore[attr-defined]  # functions have a dictionary
+        return factory
+
+    return mark
 
 
 # Called as factory(problem, **options). The first line of its docstring is the sentence that `methods()`

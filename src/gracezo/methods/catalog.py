@@ -12,7 +12,8 @@ from difflib import get_close_matches
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
-from gracezo.core.method import Factory, Method, Problem
+from gracezo.core.method import OPTIONAL_KNOWLEDGE, Factory, Method, Problem
+from gracezo.methods.auto import auto
 from gracezo.methods.fdsa import fdsa
 from gracezo.methods.gld import gld
 from gracezo.methods.grace import grace
@@ -30,6 +31,7 @@ from gracezo.methods.zo_signsgd import zo_signsgd
 from gracezo.methods.zoro import zoro
 
 _FACTORIES: dict[str, Factory] = {
+    "auto": auto,
     "grace": grace,
     "ipw": ipw,
     "fdsa": fdsa,
@@ -117,6 +119,10 @@ def make(name: str, problem: Problem, options: Mapping[str, Any]) -> Method:
             hint = f"did you mean {' or '.join(map(repr, near))}? " if near else ""
             known = f"it has: {', '.join(allowed)}" if allowed else "it has none"
             raise ValueError(f"method {name!r} has no option {key!r}; {hint}{known}")
+    for what in OPTIONAL_KNOWLEDGE:
+        if getattr(problem, what) is not None and what not in getattr(build, "uses", ()):
+            able = [other for other in _names() if what in getattr(factory(other), "uses", ())]
+            raise ValueError(f"method {name!r} makes no use of {what}; those that do: {', '.join(able)}")
     return build(problem, **options)
 
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from gracezo.core.asks import Moved, OutOfQueries, Point, Role, Steps
 from gracezo.core.keys import Key
-from gracezo.core.method import Estimator, Problem
+from gracezo.core.method import Estimator, Problem, uses
 from gracezo.core.result import Finish, Status
 from gracezo.core.types import FloatArray
 from gracezo.methods.auto.constants import Constants
@@ -274,8 +274,9 @@ class Auto:
             self._support.slopes[:] = 0.0
 
 
+@uses("support", "known")
 def auto(problem: Problem, *, eps: float | None = None) -> Auto:
-    """Find the coordinates that matter by splitting sets, remember them, step by quasi-Newton.
+    """Auto: the fewest queries, with nothing to tune; splits sets, remembers, steps by quasi-Newton.
 
     Parameters
     ----------
