@@ -1,0 +1,68 @@
+"""From the arguments `workers`, `vectorized` and `copy` to an evaluator: the one place that decides."""
+
+from __future__ import annotations
+
+import numbers
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import Executor
+from contextlib import contextmanager
+from typing import Any, TypeAlias
+
+from gracezo.core.drive import Evaluator
+from gracezo.evaluators import executor
+from gracezo.evaluators.mapped import Mapped
+from gracezo.evaluators.objective import Objective
+from gracezo.evaluators.processes import Processes
+from gracezo.evaluators.serial import Serial
+from gracezo.evaluators.spread import Spread
+from gracezo.evaluators.vectorized import Vectorized
+
+Workers: TypeAlias = int | Executor | Callable[..., Any] | None
+
+
+@contextmanager
+def evaluator(objective: Objective, workers: Workers, vectorized: bool, copy: bool) -> Iterator[Evaluator]:
+    """Provide the evaluator for a run; what was started for it ends with the context."""
+    here = Vectorized(objective, copy) if vectorized else Serial(objective, copy)
+    count = _count(workers)
+    if count == 1:
+        yield here
+    elif count is not None:
+        with Processes(here, count) as processes:
+            yield Spread(processes, vectorized)
+    elif isinstance(workers, Executor):
+        yield Spread(executor.crew(workers, here), vectorized)
+    elif callable(workers):
+        yield _mapped(objective, workers, vectorized)
+    else:
+        raise _wrong(workers)
+
+
+def _mapped(objective: Objective, mapping: Callable[..., Any], vectorized: bool) -> Mapped:
+    if vectorized:
+        raise ValueError(
+            "vectorized=True does not go with a map-like callable as workers, which gets point by point; "
+            "give a number of processes or an executor"
+        )
+    return Mapped(objective, mapping)
+
+
+def _count(given: object) -> int | None:
+    """Return a number of processes, or None when something else is given."""
+    if given is None:
+        return 1
+    if isinstance(given, bool) or not isinstance(given, numbers.Integral):
+        return None
+    if given == -1:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if given < 1:
+        raise ValueError(f"workers must be at least 1, or -1 for all cores; given: {given}")
+    return int(given)
+
+
+def _wrong(given: object) -> TypeError:
+    return TypeError(
+        "workers must be a number of processes (-1: all cores), a map-like callable "
+        f"or a concurrent.futures.Executor; given: {given!r} ({type(given).__name__})"
+    )
