@@ -9,6 +9,7 @@ from concurrent.futures import Executor
 from contextlib import contextmanager
 from typing import Any, TypeAlias
 
+from gracezo.command import Command
 from gracezo.core.drive import Evaluator
 from gracezo.evaluators import executor
 from gracezo.evaluators.mapped import Mapped
@@ -24,6 +25,8 @@ Workers: TypeAlias = int | Executor | Callable[..., Any] | None
 @contextmanager
 def evaluator(objective: Objective, workers: Workers, vectorized: bool, copy: bool) -> Iterator[Evaluator]:
     """Provide the evaluator for a run; what was started for it ends with the context."""
+    if vectorized and isinstance(objective.fun, Command):
+        raise ValueError("a Command takes one point at a time: leave vectorized=False, and give workers")
     here = Vectorized(objective, copy) if vectorized else Serial(objective, copy)
     count = _count(workers)
     if count == 1:

@@ -129,12 +129,13 @@ class Processes:
 
     def _give(self, worker: _Worker, part: Part) -> bool:
         base = part.ask.base
+        worker.part = part  # before it is sent: an interrupt may come at once, and must find a busy worker
         try:
             worker.pipe.send((None if worker.base is base else base, part.offsets))
         except OSError:  # it has died
             self._bury(worker)
             return False
-        worker.base, worker.part = base, part
+        worker.base = base
         return True
 
     def _collect(self, worker: _Worker) -> Report | Loss:
@@ -181,7 +182,7 @@ def _end(process: BaseProcess) -> str:
     process.join()
     code = process.exitcode
     if code is not None and code < 0:
-        return f"the process was ended by {signal.Signals(-code).name}"
+        return f"the process was ended by signal {-code} ({signal.strsignal(-code)})"
     return f"the process ended with exit code {code}"
 
 
