@@ -65,3 +65,42 @@ class Poisonous:
         if x[self.coordinate] != 0 and np.count_nonzero(x) == 1:
             os.kill(os.getpid(), signal.SIGKILL)
         return value(x)
+
+
+@dataclass(frozen=True)
+class Armed(Counted):
+    """Kills its process at the next call after each `arm`."""
+
+    @property
+    def trigger(self) -> Path:
+        return self.log.with_suffix(".armed")
+
+    def arm(self) -> None:
+        """Make the next call deadly."""
+        self.trigger.touch()
+
+    def __call__(self, x: np.ndarray) -> float:
+        result = super().__call__(x)
+        with suppress(FileNotFoundError):  # of several processes, one removes the trigger
+            self.trigger.unlink()
+            with self.log.with_suffix(".fired").open("a") as fired:
+                fired.write("x")
+            os.kill(os.getpid(), signal.SIGKILL)
+        return result
+
+    def deaths(self) -> int:
+        """Return how often it killed."""
+        return len(self.log.with_suffix(".fired").read_text())
+
+
+def suicidal(x: np.ndarray) -> float:
+    """Kill the process at every call."""
+    os.kill(os.getpid(), signal.SIGKILL)
+    return value(x)
+
+
+def deserted(x: np.ndarray, scheduler: int) -> float:
+    """Kill the scheduler at the first step, whose value then reaches nobody."""
+    if np.count_nonzero(x) > 1:
+        os.kill(scheduler, signal.SIGKILL)
+    return value(x)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numbers
 import os
+import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeGuard
 
 from gracezo.command import Command
 from gracezo.core.drive import Evaluator
@@ -19,7 +20,7 @@ from gracezo.evaluators.serial import Serial
 from gracezo.evaluators.spread import Spread
 from gracezo.evaluators.vectorized import Vectorized
 
-Workers: TypeAlias = int | Executor | Callable[..., Any] | None
+Workers: TypeAlias = object  # None, int, map-like callable, Executor, Dask client: `minimize` says which
 
 
 @contextmanager
@@ -36,10 +37,19 @@ def evaluator(objective: Objective, workers: Workers, vectorized: bool, copy: bo
             yield Spread(processes, vectorized)
     elif isinstance(workers, Executor):
         yield Spread(executor.crew(workers, here), vectorized)
+    elif _is_dask(workers):
+        from gracezo.evaluators.dask import DaskCrew  # noqa: PLC0415  # an extra
+
+        yield Spread(DaskCrew(workers, here), vectorized)
     elif callable(workers):
         yield _mapped(objective, workers, vectorized)
     else:
         raise _wrong(workers)
+
+
+def _is_dask(given: object) -> TypeGuard[Any]:
+    distributed = sys.modules.get("distributed")  # a client can only come from there
+    return distributed is not None and isinstance(given, distributed.Client)
 
 
 def _mapped(objective: Objective, mapping: Callable[..., Any], vectorized: bool) -> Mapped:

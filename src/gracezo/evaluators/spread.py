@@ -43,9 +43,10 @@ class Part:
 
 @dataclass(frozen=True)
 class Loss:
-    """A worker died over a part; `how` says of what."""
+    """A part was lost with its worker, or with several that tried it in turn; `how` says to what."""
 
     how: str
+    times: int = 1
 
 
 Delivery: TypeAlias = tuple[Part, Report | Loss | WorkersLost]
@@ -169,13 +170,12 @@ class _Todo:
 
     def again(self, part: Part, loss: Loss) -> list[Answer]:
         """Take back a part whose worker died, or give it up and return its failure."""
+        losses = part.losses + loss.times
         if part.stop - part.start > 1:
             self._lost += [Part(self._ask, row, row + 1) for row in range(part.start, part.stop)]
-        elif part.losses + 1 < MOST_LOSSES:
-            self._lost.append(Part(self._ask, part.start, part.stop, part.losses + 1))
+        elif losses < MOST_LOSSES:
+            self._lost.append(Part(self._ask, part.start, part.stop, losses))
         else:
-            return [(part.start, EvaluationFailure(_DEADLY.format(loss.how)))]
+            failure = f"the worker died each of the {losses} times that this point was evaluated; {loss.how}"
+            return [(part.start, EvaluationFailure(failure))]
         return []
-
-
-_DEADLY = f"the worker died each of the {MOST_LOSSES} times that this point was evaluated; last: {{}}"
