@@ -228,3 +228,11 @@ def test_wrong_arguments(given: Any, options: dict[str, Any], error: type[Except
 def test_a_command_takes_one_point_at_a_time() -> None:
     with pytest.raises(ValueError, match="a Command takes one point at a time"):
         gracezo.minimize(sh("echo 1"), X, method="fdsa", vectorized=True)
+
+
+def test_a_journal_knows_it_by_its_command_line(tmp_path: Path) -> None:
+    journal = tmp_path / "run.db"
+    result = gracezo.minimize(sh("echo 1"), X, method="fdsa", journal=journal)
+    with pytest.raises(gracezo.JournalError, match="echo 2"):
+        gracezo.resume(journal, sh("echo 2"))
+    assert_same(gracezo.resume(journal, sh("echo 1")), result, "resumed")

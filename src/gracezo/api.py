@@ -84,9 +84,9 @@ def minimize(
         Whether `fun` takes many points at once.
     workers
         Who evaluates: a number of processes (-1: all cores), a map-like
-        callable such as ``pool.map``, or any `concurrent.futures.Executor`.
-        The result does not depend on it. With 1, or none given, `fun` is
-        called in this process.
+        callable such as ``pool.map``, any `concurrent.futures.Executor`, a
+        `dask.distributed.Client`, or "ray". The result does not depend on
+        it. With 1, or none given, `fun` is called in this process.
     copy
         Whether `fun` gets an array of its own at each call. If not, it gets
         a read-only buffer that is valid during the call.

@@ -1,4 +1,4 @@
-"""Every method gives the same x, trace and count on workers in other processes, whoever runs them."""
+"""Every method gives the same x, trace and count on processes here. Clusters: see tests/evaluators."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ from typing import Any
 
 import loky
 import pytest
-
-import gracezo
-from gracezo.testing import Case, Valley, assert_same, by_serial
+from tests.conformance.every_method import check_every_method
 
 
 def two_processes() -> Iterator[int]:
@@ -40,7 +38,4 @@ def workers(request: pytest.FixtureRequest) -> Iterator[Any]:
 
 
 def test_every_method(workers: Any) -> None:
-    for method in gracezo.methods():
-        case = Case(method)
-        expected = by_serial(case, Valley())
-        assert_same(by_serial(case, Valley(), workers=workers), expected, method)
+    check_every_method(workers)

@@ -18,6 +18,16 @@ def value(x: np.ndarray) -> float:
     return float(np.log1p((x.ravel() - goal) ** 2).sum())
 
 
+def many(points: np.ndarray) -> np.ndarray:
+    """The same, of many points at once."""
+    return np.array([value(x) for x in points])
+
+
+def raises_value_error(x: np.ndarray) -> float:
+    """Fail."""
+    raise ValueError("no such thing")
+
+
 @dataclass(frozen=True)
 class Counted:
     """Writes one line a call into a file, whichever process the call is in: the point's digest."""

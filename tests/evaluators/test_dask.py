@@ -15,7 +15,8 @@ import dask
 import numpy as np
 import pytest
 from distributed import Client, LocalCluster
-from tests.evaluators.objectives import Armed, Counted, deserted, suicidal, value
+from tests.conformance.every_method import check_every_method
+from tests.evaluators.objectives import Armed, Counted, deserted, many, raises_value_error, suicidal, value
 
 import gracezo
 from gracezo.testing import assert_same
@@ -60,12 +61,12 @@ def test_the_result_and_the_number_of_calls(client: Any, tmp_path: Path) -> None
     assert counted.calls() == EXPECTED.nfev
 
 
-def many(points: np.ndarray) -> np.ndarray:
-    return np.array([value(x) for x in points])
-
-
 def test_functions_of_many_points(client: Any) -> None:
     assert_same(descend(many, client, vectorized=True), EXPECTED, "dask")
+
+
+def test_every_method(client: Any) -> None:
+    check_every_method(client, max_queries=40)
 
 
 def test_a_worker_killed_in_every_batch(client: Any, tmp_path: Path) -> None:
@@ -101,10 +102,6 @@ def test_a_point_that_kills_its_workers_is_a_failed_evaluation(client: Any) -> N
         gracezo.EvaluationError, match=r"query 1 failed: the worker died .* all those workers died"
     ):
         descend(suicidal, client)
-
-
-def raises_value_error(x: np.ndarray) -> float:
-    raise ValueError("no such thing")
 
 
 def test_what_the_function_raises_is_chained(client: Any) -> None:

@@ -18,7 +18,7 @@ from typing import Any
 import loky
 import numpy as np
 import pytest
-from tests.evaluators.objectives import Counted, Deadly, Poisonous, value
+from tests.evaluators.objectives import Counted, Deadly, Poisonous, many, raises_value_error, value
 
 import gracezo
 from gracezo.core.asks import SparseRows
@@ -128,10 +128,6 @@ def test_without_copies(count: int, threads: Executor) -> None:
     assert_same(minimize(read_only, threads, copy=False), EXPECTED, "copy=False")
 
 
-def many(points: np.ndarray) -> np.ndarray:
-    return np.array([value(x) for x in points])
-
-
 def test_functions_of_many_points_get_a_share_each(threads: Executor) -> None:
     sizes: list[int] = []
 
@@ -154,10 +150,6 @@ class Peculiar(Exception):
 
     def __init__(self, one: int, two: int) -> None:
         super().__init__(f"{one} and {two}")
-
-
-def raises_value_error(x: np.ndarray) -> float:
-    raise ValueError("no such thing")
 
 
 def raises_peculiar(x: np.ndarray) -> float:
@@ -441,3 +433,24 @@ def test_maps_that_do_not_keep_their_word(mapping: Callable[..., Any], says: str
     with pytest.raises(gracezo.EvaluationError, match=says) as info:
         minimize(value, mapping)
     assert info.value.result.nfev == 0
+
+
+# ---------------------------------------------------------------- with a journal
+
+
+def test_what_a_broken_pool_had_evaluated_is_not_asked_again(tmp_path: Path) -> None:
+    deadly = Deadly(tmp_path / "calls", (100,))
+    journal = tmp_path / "run.db"
+    with ProcessPoolExecutor(2) as pool, pytest.raises(gracezo.EvaluationError) as info:
+        minimize(deadly, pool, journal=journal)
+    kept, spent = info.value.result.nfev, deadly.calls()
+    result = gracezo.resume(journal, deadly, workers=2)
+    assert_same(result, EXPECTED, "resumed")
+    assert deadly.calls() - spent == result.nfev - kept
+    assert result.reasked > 0
+
+
+def test_wrong_workers_leave_no_journal(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="workers must be at least 1"):
+        minimize(value, 0, journal=tmp_path / "run.db")
+    assert list(tmp_path.iterdir()) == []

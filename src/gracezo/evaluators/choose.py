@@ -8,7 +8,10 @@ import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
 from contextlib import contextmanager
-from typing import Any, TypeAlias, TypeGuard
+from importlib import import_module
+from inspect import ismodule
+from types import ModuleType
+from typing import Any, TypeAlias
 
 from gracezo.command import Command
 from gracezo.core.drive import Evaluator
@@ -20,7 +23,7 @@ from gracezo.evaluators.serial import Serial
 from gracezo.evaluators.spread import Spread
 from gracezo.evaluators.vectorized import Vectorized
 
-Workers: TypeAlias = object  # None, int, map-like callable, Executor, Dask client: `minimize` says which
+Workers: TypeAlias = object  # None, int, map-like callable, Executor, Dask client, "ray": see `minimize`
 
 
 @contextmanager
@@ -38,18 +41,31 @@ def evaluator(objective: Objective, workers: Workers, vectorized: bool, copy: bo
     elif isinstance(workers, Executor):
         yield Spread(executor.crew(workers, here), vectorized)
     elif _is_dask(workers):
-        from gracezo.evaluators.dask import DaskCrew  # noqa: PLC0415  # an extra
-
-        yield Spread(DaskCrew(workers, here), vectorized)
+        yield Spread(import_module("gracezo.evaluators.dask").DaskCrew(workers, here), vectorized)
+    elif _is_ray(workers):
+        ray = _ray()
+        with ray.initialised():
+            yield Spread(ray.RayCrew(here), vectorized)
     elif callable(workers):
         yield _mapped(objective, workers, vectorized)
     else:
         raise _wrong(workers)
 
 
-def _is_dask(given: object) -> TypeGuard[Any]:
+def _is_dask(given: object) -> bool:
     distributed = sys.modules.get("distributed")  # a client can only come from there
     return distributed is not None and isinstance(given, distributed.Client)
+
+
+def _is_ray(given: object) -> bool:
+    return (isinstance(given, str) and given == "ray") or (ismodule(given) and given.__name__ == "ray")
+
+
+def _ray() -> ModuleType:
+    try:
+        return import_module("gracezo.evaluators.ray")
+    except ModuleNotFoundError as error:
+        raise ModuleNotFoundError("workers='ray' needs Ray: pip install 'gracezo[ray]'") from error
 
 
 def _mapped(objective: Objective, mapping: Callable[..., Any], vectorized: bool) -> Mapped:
@@ -76,6 +92,7 @@ def _count(given: object) -> int | None:
 
 def _wrong(given: object) -> TypeError:
     return TypeError(
-        "workers must be a number of processes (-1: all cores), a map-like callable "
-        f"or a concurrent.futures.Executor; given: {given!r} ({type(given).__name__})"
+        "workers must be a number of processes (-1: all cores), a map-like callable, "
+        "a concurrent.futures.Executor, a dask.distributed.Client or 'ray'; "
+        f"given: {given!r} ({type(given).__name__})"
     )
