@@ -2,6 +2,7 @@
 
 from gracezo import problems, theory
 from gracezo.api import estimate_gradient, estimate_noise, minimize, resume
+from gracezo.command import Command
 from gracezo.core.errors import EvaluationError
 from gracezo.core.result import GradientEstimate, Result
 from gracezo.estimators.noise import NoiseEstimate
@@ -14,6 +15,7 @@ from gracezo.scipy_adapter import scipy_method
 __version__ = "0.1.0"
 
 __all__ = [
+    "Command",
     "EvaluationError",
     "GradientEstimate",
     "Journal",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -21,9 +21,10 @@ from gracezo.core.result import Finish, GradientEstimate, Result, Status
 from gracezo.core.run import Limits, Run
 from gracezo.core.steps import valued
 from gracezo.estimators.noise import NoiseEstimate, measure_noise
+from gracezo.evaluators import choose
+from gracezo.evaluators.choose import Workers
 from gracezo.evaluators.objective import Objective
 from gracezo.evaluators.serial import Serial
-from gracezo.evaluators.vectorized import Vectorized
 from gracezo.journal.errors import JournalError
 from gracezo.journal.identity import Identity, fingerprint
 from gracezo.journal.session import Session
@@ -47,6 +48,7 @@ def minimize(
     max_seconds: float | None = None,
     target: float | None = None,
     vectorized: bool = False,
+    workers: Workers = None,
     batch: int = 1,
     copy: bool = True,
     seed: int | None = None,
@@ -88,6 +90,11 @@ def minimize(
         budget is 10,000 queries.
     vectorized
         Whether `fun` takes many points at once.
+    workers
+        Who evaluates: a number of processes (-1: all cores), a map-like
+        callable such as ``pool.map``, any `concurrent.futures.Executor`, a
+        `dask.distributed.Client`, or "ray". The result does not depend on
+        it. With 1, or none given, `fun` is called in this process.
     batch
         How many useful queries may go out together. More of them make fewer rounds and, for `auto`,
         some more queries; the run depends on it, never on who evaluates.
@@ -119,7 +126,8 @@ def minimize(
     ValueError, TypeError
         Wrong input, before any query.
     EvaluationError
-        `fun` raised an exception or returned no finite number. Its `.result` is the best so far.
+        `fun` raised an exception or returned no finite number, or the workers are gone. Its
+        `.result` is the best so far.
     JournalError, JournalWriteError
         The journal belongs to another run, is in use or damaged; or cannot be written.
 
@@ -148,14 +156,14 @@ def minimize(
         known=known,
         batch=batch,
     )
-    evaluate = _evaluator(fun, args, setup.x0.shape, vectorized, copy)
-    if journal is None:
-        return _conduct(setup, evaluate, callback, progress)
-    chosen = Journal.of(journal)
-    identity = Identity.of(chosen.fingerprint or fingerprint(fun), setup.x0, setup.arguments)
-    with Session(chosen) as session:
-        drawn = session.begin(identity, setup.seed, setup.limits)
-        return _conduct(replace(setup, seed=drawn), evaluate, callback, progress, session)
+    with _evaluator(fun, args, setup.x0.shape, vectorized, workers, copy) as evaluate:
+        if journal is None:
+            return _conduct(setup, evaluate, callback, progress)
+        chosen = Journal.of(journal)
+        identity = Identity.of(chosen.fingerprint or fingerprint(fun), setup.x0, setup.arguments)
+        with Session(chosen) as session:
+            drawn = session.begin(identity, setup.seed, setup.limits)
+            return _conduct(replace(setup, seed=drawn), evaluate, callback, progress, session)
 
 
 def resume(
@@ -165,6 +173,7 @@ def resume(
     *,
     max_queries: int | None = None,
     max_seconds: float | None = None,
+    workers: Workers = None,
     vectorized: bool = False,
     callback: Callable[[OptimizeResult], object] | None = None,
     progress: bool = False,
@@ -179,7 +188,7 @@ def resume(
     ----------
     journal
         The `journal` of `minimize`.
-    fun, args, vectorized, callback, progress
+    fun, args, workers, vectorized, callback, progress
         As in `minimize`. The function is the one of the recorded run, known
         by its name; it is never taken from the file. Steps that were made
         before fire no callback.
@@ -236,9 +245,9 @@ def resume(
         except (TypeError, ValueError) as error:
             raise JournalError(f"{chosen.path} cannot be resumed: {error}") from error
         identity = replace(recorded, fingerprint=chosen.fingerprint or fingerprint(fun))
-        session.begin(identity, setup.seed, stop, more_time=max_seconds is not None)
-        evaluate = _evaluator(fun, args, setup.x0.shape, vectorized, copy=True)
-        return _conduct(setup, evaluate, callback, progress, session)
+        with _evaluator(fun, args, setup.x0.shape, vectorized, workers, copy=True) as evaluate:
+            session.begin(identity, setup.seed, stop, more_time=max_seconds is not None)
+            return _conduct(setup, evaluate, callback, progress, session)
 
 
 def estimate_gradient(
@@ -251,6 +260,7 @@ def estimate_gradient(
     f0: float | None = None,
     max_queries: int | None = None,
     vectorized: bool = False,
+    workers: Workers = None,
     batch: int = 1,
     copy: bool = True,
     seed: int | None = None,
@@ -260,7 +270,7 @@ def estimate_gradient(
 
     Parameters
     ----------
-    fun, x, args, sparsity, f0, vectorized, batch, copy, seed, options
+    fun, x, args, sparsity, f0, vectorized, workers, batch, copy, seed, options
         As in `minimize`; `f0` is f(x).
     method
         One of `methods()` that steps along a gradient estimate.
@@ -288,7 +298,8 @@ def estimate_gradient(
         raise ValueError(f"method {method!r} does not estimate a gradient; use one that does, such as 'auto'")
     found: list[GradientEstimate] = []
     run = Run(_estimation(setup, made.estimator, found), setup.x0, budget, setup.seed)
-    drive(run, _evaluator(fun, args, setup.x0.shape, vectorized, copy))
+    with _evaluator(fun, args, setup.x0.shape, vectorized, workers, copy) as evaluate:
+        drive(run, evaluate)
     if not found:
         found.append(GradientEstimate(setup.x0.size, np.zeros(0, np.int64), np.zeros(0)))
     return replace(found[0], queries=run.nfev, shape=setup.x0.shape)
@@ -331,7 +342,7 @@ def estimate_noise(fun: Callable[..., Any], x: npt.ArrayLike, *, seed: int | Non
         return Finish(Status.CONVERGED, "the noise is measured")
 
     run = Run(steps(), start, Limits(), key.seed)
-    drive(run, _evaluator(fun, (), start.shape, vectorized=False, copy=True))
+    drive(run, Serial(Objective(fun, (), start.shape)))
     return replace(found[0], queries=run.nfev)
 
 
@@ -364,10 +375,15 @@ def _estimation(setup: Setup, estimator: Estimator, found: list[GradientEstimate
 
 
 def _evaluator(
-    fun: Callable[..., Any], args: tuple[Any, ...], shape: tuple[int, ...], vectorized: bool, copy: bool
-) -> Evaluator:
+    fun: Callable[..., Any],
+    args: tuple[Any, ...],
+    shape: tuple[int, ...],
+    vectorized: bool,
+    workers: Workers,
+    copy: bool,
+) -> AbstractContextManager[Evaluator]:
     objective = Objective(fun, args if isinstance(args, tuple) else (args,), shape)
-    return Vectorized(objective, copy) if vectorized else Serial(objective, copy)
+    return choose.evaluator(objective, workers, vectorized, copy)
 
 
 def _notify(callback: Callable[[OptimizeResult], object]) -> Callable[[Run, Point], None]:

@@ -8,6 +8,7 @@ small function only and takes about a second.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -126,10 +127,23 @@ class _Stops:
         return self.valley(x)
 
 
+def by_threads(case: Case, valley: Valley) -> Result:
+    """Run on a pool of threads, which answer in any order."""
+    with ThreadPoolExecutor(3) as pool:
+        return gracezo.minimize(valley, valley.x0, **case.arguments(workers=pool))
+
+
+def by_map(case: Case, valley: Valley) -> Result:
+    """Run by a map-like callable."""
+    return gracezo.minimize(valley, valley.x0, **case.arguments(workers=map))
+
+
 # Who answers must not matter: every way below gives the result of `by_serial`, bit for bit.
 WAYS: dict[str, Callable[[Case, Valley], Result]] = {
     "shared buffer": by_shared_buffer,
     "rows": by_rows,
+    "threads": by_threads,
+    "map": by_map,
     "by hand": by_hand,
     "scipy": by_scipy,
     "pieces": by_pieces,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 
 import numpy as np
 import pytest
@@ -159,7 +159,7 @@ def test_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("gracezo.core.run.time.monotonic", lambda: now[0])
     run = Run(asking([4, 4], Role.STEP), X0, Limits(max_seconds=10), seed=0)
 
-    def slow(ask: Ask) -> Iterator[list[Answer]]:
+    def slow(ask: Ask) -> Generator[list[Answer], None, None]:
         for row in range(len(ask)):
             now[0] += 3.0
             yield [(row, float(-row))]
@@ -169,7 +169,7 @@ def test_seconds(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_interrupt_returns_the_best_so_far() -> None:
-    def interrupted(ask: Ask) -> Iterator[list[Answer]]:
+    def interrupted(ask: Ask) -> Generator[list[Answer], None, None]:
         yield [(0, 5.0)]
         raise KeyboardInterrupt
 

@@ -59,8 +59,8 @@ class Offsets(Protocol):
         """Add one row to the vector `x`, in place."""
         ...
 
-    def head(self, count: int) -> Offsets:
-        """Return the first `count` rows."""
+    def part(self, start: int, stop: int) -> Offsets:
+        """Return the rows from `start` up to, not including, `stop`."""
         ...
 
 
@@ -110,10 +110,12 @@ class SparseRows:
         span = slice(self.indptr[row], self.indptr[row + 1])
         x[self.indices[span]] += self.values[span]
 
-    def head(self, count: int) -> SparseRows:
-        """Return the first `count` rows."""
-        end = self.indptr[count]
-        return SparseRows(self.indptr[: count + 1], self.indices[:end], self.values[:end])
+    def part(self, start: int, stop: int) -> SparseRows:
+        """Return the rows from `start` up to, not including, `stop`."""
+        first, end = self.indptr[start], self.indptr[stop]
+        return SparseRows(
+            self.indptr[start : stop + 1] - first, self.indices[first:end], self.values[first:end]
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,9 +132,9 @@ class DenseRows:
         """Add one row to the vector `x`, in place."""
         x += np.multiply(self.rows[row], self.scale, dtype=np.float64)
 
-    def head(self, count: int) -> DenseRows:
-        """Return the first `count` rows."""
-        return DenseRows(self.rows[:count], self.scale)
+    def part(self, start: int, stop: int) -> DenseRows:
+        """Return the rows from `start` up to, not including, `stop`."""
+        return DenseRows(self.rows[start:stop], self.scale)
 
 
 _NOWHERE = SparseRows(np.zeros(2, np.int64), np.zeros(0, np.int64), np.zeros(0))
@@ -181,7 +183,7 @@ class Ask:
 
     def head(self, count: int) -> Ask:
         """Return an ask for the first `count` rows only."""
-        return Ask(self.base, self.offsets.head(count), self.role, self.reserve)
+        return Ask(self.base, self.offsets.part(0, count), self.role, self.reserve)
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Sequence
+from contextlib import closing
 from typing import Protocol
 
 from gracezo.core.asks import Ask
+from gracezo.core.errors import EvaluationError, WorkersLost
 from gracezo.core.result import Status
 from gracezo.core.run import Answer, Run
 
@@ -13,8 +15,13 @@ from gracezo.core.run import Answer, Run
 class Evaluator(Protocol):
     """Answers asks; the only thing that meets the user's function."""
 
-    def __call__(self, ask: Ask) -> Iterator[Sequence[Answer]]:
-        """Yield the answers as they become known, together those that came of one call; in any order."""
+    def __call__(self, ask: Ask) -> Generator[Sequence[Answer], None, None]:
+        """Yield the answers as they become known, together those that came of one call; in any order.
+
+        The generator is closed early when the run ends in the middle of an
+        ask: what has not been answered is then to be dropped. It raises
+        `WorkersLost` when no further answer can come.
+        """
         ...
 
 
@@ -22,9 +29,13 @@ def drive(run: Run, evaluate: Evaluator) -> None:
     """Answer a run until it is over."""
     try:
         while (ask := run.next()) is not None:
-            for answers in evaluate(ask):
-                run.record(answers)
-                if run.stop_if_late():
-                    return
+            with closing(evaluate(ask)) as known:
+                for answers in known:
+                    run.record(answers)
+                    if run.stop_if_late():
+                        return
     except KeyboardInterrupt:
         run.stop(Status.STOPPED, "interrupted; this is the best so far")
+    except WorkersLost as lost:
+        run.stop(Status.FAILED, str(lost))
+        raise EvaluationError(str(lost), run.nfev + 1, run.result()) from (lost.__cause__ or lost)

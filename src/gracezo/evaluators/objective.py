@@ -35,6 +35,8 @@ class Objective:
         """Evaluate one flat point."""
         try:
             raw = self.fun(x.reshape(self.shape), *self.args)
+        except EvaluationFailure as failure:  # an objective of ours, which says itself what went wrong
+            return failure
         except Exception as error:  # whatever the user's code raises is a failed evaluation
             return _failure(f"the function raised {type(error).__name__}: {error}", error)
         return as_value(raw)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -25,7 +25,7 @@ class Serial:
     copy: bool = True
     at_once: ClassVar[int] = 1  # an evaluator that says nothing may have a whole ask in flight
 
-    def __call__(self, ask: Ask) -> Iterator[list[Answer]]:
+    def __call__(self, ask: Ask) -> Generator[list[Answer], None, None]:
         """Yield the answers in the order of the rows, one call of f at a time."""
         if self.copy:
             for row in range(len(ask)):

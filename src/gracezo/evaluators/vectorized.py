@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Generator
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,7 +22,7 @@ class Vectorized:
     copy: bool = True
     chunk_bytes: int = CHUNK_BYTES
 
-    def __call__(self, ask: Ask) -> Iterator[list[Answer]]:
+    def __call__(self, ask: Ask) -> Generator[list[Answer], None, None]:
         """Yield the answers in the order of the rows, one call of f at a time."""
         size = len(ask.base)
         most = min(len(ask), max(1, self.chunk_bytes // (8 * size)))

@@ -19,6 +19,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Generator, Sequence
+from contextlib import closing
 from dataclasses import asdict, dataclass, replace
 from types import TracebackType
 from typing import Any
@@ -263,10 +264,11 @@ class Session:
         self._sent = place, at_once
         if len(missing) < len(ask):
             ask = Ask(ask.base, _Selected(ask.offsets, missing), ask.role, ask.reserve)
-        for answers in evaluate(ask):
-            known = [(missing[row], outcome) for row, outcome in answers]
-            self._store.write_answers(place, known)
-            yield known
+        with closing(evaluate(ask)) as arriving:
+            for answers in arriving:
+                known = [(missing[row], outcome) for row, outcome in answers]
+                self._store.write_answers(place, known)
+                yield known
 
     def _close(self, run: Run) -> None:
         """Note how the run ended, if it did."""
@@ -306,8 +308,8 @@ class _Selected:
     def add(self, row: int, x: FloatArray) -> None:
         self.offsets.add(self.rows[row], x)
 
-    def head(self, count: int) -> _Selected:
-        return _Selected(self.offsets, self.rows[:count])
+    def part(self, start: int, stop: int) -> _Selected:
+        return _Selected(self.offsets, self.rows[start:stop])
 
 
 def _curtailed(run: Run) -> int | None:

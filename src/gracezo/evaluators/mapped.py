@@ -1,0 +1,50 @@
+"""A map-like callable of the user's: called as ``workers(function, points)``, with whole points."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from gracezo.core.asks import Ask
+from gracezo.core.errors import EvaluationFailure, WorkersLost
+from gracezo.core.run import Answer
+from gracezo.core.types import FloatArray
+from gracezo.evaluators.objective import Objective
+from gracezo.evaluators.vectorized import CHUNK_BYTES
+
+
+@dataclass(frozen=True)
+class Mapped:
+    """Evaluate by a map; it may be lazy, and need not be.
+
+    A large ask goes out in several calls, since a map may want all points at once in memory.
+    """
+
+    objective: Objective
+    mapping: Callable[..., Iterable[Any]]
+    chunk_bytes: int = CHUNK_BYTES
+
+    def __call__(self, ask: Ask) -> Generator[list[Answer], None, None]:
+        """Yield the answers in the order of the rows, as the map gives them."""
+        most = max(1, self.chunk_bytes // (8 * len(ask.base)))
+        for start in range(0, len(ask), most):
+            rows = range(start, min(start + most, len(ask)))
+            results = self._results([ask.point(row) for row in rows])
+            for row in rows:
+                outcome = next(results, None)
+                if not isinstance(outcome, (float, EvaluationFailure)):
+                    raise WorkersLost(
+                        "the map given as workers must return an iterable of what the function returned "
+                        f"for each point, in order; for point {row - start + 1} of {len(rows)} "
+                        f"it gave {outcome!r:.60}"
+                    )
+                yield [(row, outcome)]
+
+    def _results(self, points: list[FloatArray]) -> Generator[object, None, None]:
+        try:
+            yield from self.mapping(self.objective.one, points)
+        except Exception as error:
+            raise WorkersLost(
+                f"the map given as workers cannot go on: {type(error).__name__}: {error}"
+            ) from error

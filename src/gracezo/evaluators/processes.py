@@ -1,0 +1,221 @@
+"""Processes of our own on this machine, for `workers=N`.
+
+A pipe to each: the driver knows what each one has at hand and is doing, so the
+function goes to a worker once, a base once a worker, and when a process dies,
+exactly the rows it had are lost. A new process takes its place.
+
+A worker leaves when it is told to: by a last message, or in the middle of an
+evaluation by SIGTERM, which is an exception in the function, so that what it
+started can be cleaned up. It also leaves when the driver's process has gone,
+however it went.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import pickle
+import signal
+import sys
+import threading
+import time
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
+from types import FrameType, TracebackType
+
+from gracezo.core.drive import Evaluator
+from gracezo.core.errors import WorkersLost
+from gracezo.core.types import FloatArray
+from gracezo.evaluators.spread import Delivery, Loss, Part
+from gracezo.evaluators.worker import Report, work
+
+PATIENCE = 2.0  # seconds that a worker gets to clean up before it is killed
+
+
+@dataclass(eq=False)
+class _Worker:
+    process: BaseProcess
+    pipe: Connection
+    base: FloatArray | None = None  # the one it has at hand
+    part: Part | None = None  # what it is doing
+    dismissed: bool = False
+
+    def dismiss(self) -> None:
+        """Tell it to leave."""
+        if self.dismissed:
+            return
+        self.dismissed = True
+        if self.part is not None:
+            self.process.terminate()
+        else:
+            with suppress(OSError):  # it has died already
+                self.pipe.send(None)  # its end of file might not come: later processes inherit our end
+        self.pipe.close()
+
+
+class Processes:
+    """A crew of `count` processes, to be used in a `with` statement."""
+
+    task_seconds = 0.002
+
+    def __init__(self, evaluate: Evaluator, count: int) -> None:
+        self.size = self.window = count
+        self._pickled = _pickled(evaluate)
+        self._context = multiprocessing.get_context()  # the start method is the user's to choose
+        self._workers: list[_Worker] = []
+
+    def __enter__(self) -> Processes:
+        try:
+            for worker in [self._start() for _ in range(self.size)]:
+                _greet(worker)
+        except BaseException:
+            self.__exit__(None, None, None)
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            for worker in self._workers:
+                worker.dismiss()
+            deadline = time.monotonic() + PATIENCE
+            for worker in self._workers:
+                worker.process.join(max(0.0, deadline - time.monotonic()))
+        finally:  # also when a second Ctrl-C comes meanwhile
+            for worker in self._workers:
+                worker.process.kill()
+                worker.process.join()
+
+    def send(self, part: Part) -> None:
+        """Give a part to an idle worker, or to a new one when that has died meanwhile."""
+        for worker in self._workers:
+            if worker.part is None and not worker.dismissed and self._give(worker, part):
+                return
+        worker = self._start()
+        _greet(worker)
+        if not self._give(worker, part):
+            raise WorkersLost(f"a new worker process died at once: {_end(worker.process)}")
+
+    def receive(self) -> Sequence[Delivery]:
+        """Wait for workers that have answered or died."""
+        busy = [worker for worker in self._workers if worker.part is not None and not worker.dismissed]
+        ready = set(wait([handle for w in busy for handle in (w.pipe, w.process.sentinel)]))
+        deliveries: list[Delivery] = []
+        for worker in busy:
+            if worker.pipe in ready or worker.process.sentinel in ready:
+                assert worker.part is not None
+                deliveries.append((worker.part, self._collect(worker)))
+                worker.part = None
+        return deliveries
+
+    def drop(self) -> None:
+        """Stop the workers that are busy; others take their places when there is work again."""
+        for worker in self._workers:
+            if worker.part is not None:
+                worker.dismiss()
+
+    def _start(self) -> _Worker:
+        ours, theirs = self._context.Pipe()
+        process = self._context.Process(target=_serve, args=(theirs, self._pickled), name="gracezo worker")
+        worker = _Worker(process, ours)
+        process.start()
+        self._workers.append(worker)
+        theirs.close()  # so that the pipe ends when the worker does
+        return worker
+
+    def _give(self, worker: _Worker, part: Part) -> bool:
+        base = part.ask.base
+        worker.part = part  # before it is sent: an interrupt may come at once, and must find a busy worker
+        try:
+            worker.pipe.send((None if worker.base is base else base, part.offsets))
+        except OSError:  # it has died
+            self._bury(worker)
+            return False
+        worker.base = base
+        return True
+
+    def _collect(self, worker: _Worker) -> Report | Loss:
+        try:
+            if not worker.pipe.poll():  # dead, and nothing left to read
+                raise EOFError
+            report: Report = worker.pipe.recv()
+        except (EOFError, OSError):
+            self._bury(worker)
+            return Loss(_end(worker.process))
+        return report
+
+    def _bury(self, worker: _Worker) -> None:
+        worker.process.join(PATIENCE)
+        worker.process.kill()  # in case it has only closed its pipe
+        worker.pipe.close()
+        self._workers.remove(worker)
+
+
+def _pickled(evaluate: Evaluator) -> bytes:
+    try:
+        return pickle.dumps(evaluate)
+    except Exception as error:
+        raise TypeError(
+            f"workers: the function (or its args) cannot be sent to other processes: {error}. "
+            "Define it at the top level of a module, or use threads: workers=ThreadPoolExecutor(N)"
+        ) from error
+
+
+def _greet(worker: _Worker) -> None:
+    """Wait until a new worker has its function."""
+    try:
+        trouble: str = worker.pipe.recv()
+    except (EOFError, OSError) as error:
+        raise WorkersLost(f"a worker process could not be started: {_end(worker.process)}") from error
+    if trouble:
+        raise TypeError(
+            f"workers: the function cannot be loaded in a worker process: {trouble}. "
+            "Define it in a module that can be imported, or use threads: workers=ThreadPoolExecutor(N)"
+        )
+
+
+def _end(process: BaseProcess) -> str:
+    process.join()
+    code = process.exitcode
+    if code is not None and code < 0:
+        return f"the process was ended by signal {-code} ({signal.strsignal(-code)})"
+    return f"the process ended with exit code {code}"
+
+
+# ---------------------------------------------------------------- in the worker
+
+
+def _serve(pipe: Connection, pickled: bytes) -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the driver, who then tells the workers
+    signal.signal(signal.SIGTERM, _leave)
+    threading.Thread(target=_leave_with_parent, daemon=True).start()
+    try:
+        evaluate: Evaluator = pickle.loads(pickled)
+    except Exception as error:
+        pipe.send(f"{type(error).__name__}: {error}")
+        return
+    pipe.send("")
+    base: FloatArray | None = None
+    with suppress(EOFError, OSError):  # the driver has gone
+        while (task := pipe.recv()) is not None:
+            fresh, offsets = task
+            base = fresh if fresh is not None else base
+            assert base is not None
+            pipe.send(work(evaluate, base, offsets))
+
+
+def _leave(number: int, frame: FrameType | None) -> None:
+    sys.exit(128 + number)
+
+
+def _leave_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    assert parent is not None
+    parent.join()
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(PATIENCE)
+    os._exit(1)

@@ -1,0 +1,140 @@
+"""A Ray cluster, for `workers="ray"`.
+
+The function goes into Ray's object store once, and a worker unpacks it once;
+each base is put there once. Ray is told not to repeat a task by itself: what is
+lost with a worker comes back to us, and exactly its rows are sent again.
+"""
+
+from __future__ import annotations
+
+import socket
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import Any
+
+import ray
+from ray import cloudpickle, exceptions
+
+from gracezo.core.asks import Offsets
+from gracezo.core.drive import Evaluator
+from gracezo.core.errors import WorkersLost
+from gracezo.core.types import FloatArray
+from gracezo.evaluators.spread import Delivery, Loss, Part
+from gracezo.evaluators.worker import Report, work
+
+_LOOK_AROUND = 1.0  # seconds after which a silent cluster is looked at
+_PATIENCE = 5.0  # seconds that its head may be out of reach; Ray itself ends the whole process after a minute
+
+_LOSSES = (
+    exceptions.WorkerCrashedError,
+    exceptions.NodeDiedError,
+    exceptions.ObjectLostError,
+    exceptions.OutOfMemoryError,
+)
+
+
+@contextmanager
+def initialised() -> Iterator[None]:
+    """Use the Ray that is initialised, or one of our own for the time being."""
+    if ray.is_initialized():
+        yield
+        return
+    ray.init()
+    try:
+        yield
+    finally:
+        ray.shutdown()
+
+
+class RayCrew:
+    """The workers of the Ray cluster that this process is connected to."""
+
+    task_seconds = 0.01
+
+    def __init__(self, evaluate: Evaluator) -> None:
+        try:
+            pickled = cloudpickle.dumps(evaluate)
+        except Exception as error:
+            raise TypeError(f"workers: the function (or its args) cannot be sent to Ray: {error}") from error
+        self._function = ray.put(pickled)
+        self._work: Any = ray.remote(_work).options(max_retries=0)
+        self.size = max(1, int(ray.cluster_resources().get("CPU", 1)))
+        self.window = 2 * self.size
+        self._head: str = ray.get_runtime_context().gcs_address
+        self._base: FloatArray | None = None
+        self._base_reference: Any = None
+        self._under_way: dict[Any, Part] = {}
+
+    def send(self, part: Part) -> None:
+        """Submit a part."""
+        try:
+            if part.ask.base is not self._base:
+                self._base_reference = ray.put(part.ask.base)
+                self._base = part.ask.base
+            reference = self._work.remote([self._function], self._base_reference, part.offsets)
+        except exceptions.RayError as error:
+            raise _gone(error) from error
+        self._under_way[reference] = part
+
+    def receive(self) -> Sequence[Delivery]:
+        """Wait for a task, and take what else is done."""
+        while not (done := ray.wait(list(self._under_way), timeout=_LOOK_AROUND)[0]):
+            if not _reachable(self._head):
+                raise WorkersLost("the Ray cluster used as workers has lost its head node")
+        references = list(self._under_way)
+        done = ray.wait(references, num_returns=len(references), timeout=0)[0] or done
+        return [(self._under_way.pop(reference), _outcome(reference)) for reference in done]
+
+    def drop(self) -> None:
+        """Cancel what is under way; what has begun is interrupted."""
+        under_way, self._under_way = self._under_way, {}
+        for reference in under_way:
+            ray.cancel(reference)
+
+
+def _reachable(address: str) -> bool:
+    """Whether the head of the cluster answers, maybe after some time."""
+    deadline = time.monotonic() + _PATIENCE
+    while not (answers := _answers(address)) and time.monotonic() < deadline:
+        time.sleep(_LOOK_AROUND / 10)
+    return answers
+
+
+def _answers(address: str) -> bool:
+    host, _, port = address.rpartition(":")
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), _LOOK_AROUND).close()
+    except OSError:
+        return False
+    return True
+
+
+def _outcome(reference: Any) -> Report | Loss | WorkersLost:
+    try:
+        report: Report = ray.get(reference)
+    except _LOSSES as error:
+        return Loss(f"{type(error).__name__}: {error}")
+    except Exception as error:
+        lost = _gone(error)
+        lost.__cause__ = error
+        return lost
+    return report
+
+
+def _gone(error: BaseException) -> WorkersLost:
+    return WorkersLost(f"the Ray cluster used as workers cannot go on: {type(error).__name__}: {error}")
+
+
+# ---------------------------------------------------------------- in the worker
+
+
+def _work(function: list[Any], base: FloatArray, offsets: Offsets) -> Report:
+    return work(_unpacked(function[0]), base, offsets)  # in a list, a reference arrives as what it is
+
+
+@lru_cache(maxsize=4)
+def _unpacked(function: Any) -> Evaluator:
+    evaluate: Evaluator = cloudpickle.loads(ray.get(function))
+    return evaluate

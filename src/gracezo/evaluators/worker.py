@@ -1,0 +1,84 @@
+"""The worker's side: evaluates a few rows around a base point, wherever it runs.
+
+A worker that is reached through a queue that others share cannot be told what
+it knows already. It keeps the function and the latest base of a run on its
+desk, under the run's name; the driver sends offsets only, and sends the rest
+again to a worker that says what it misses.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from dataclasses import dataclass
+
+from gracezo.core.asks import Ask, Offsets, Role
+from gracezo.core.drive import Evaluator
+from gracezo.core.errors import EvaluationFailure
+from gracezo.core.types import FloatArray
+
+
+@dataclass(frozen=True)
+class Report:
+    """The outcomes of some rows, in their order, and the seconds that they took."""
+
+    outcomes: list[float | EvaluationFailure]
+    seconds: float
+
+
+def work(evaluate: Evaluator, base: FloatArray, offsets: Offsets) -> Report:
+    """Evaluate rows; `evaluate` answers them in order."""
+    began = time.perf_counter()
+    ask = Ask(base, offsets, Role.PROBE)  # the role plays no part in an evaluation
+    outcomes = [outcome for answers in evaluate(ask) for _, outcome in answers]
+    return Report(outcomes, time.perf_counter() - began)
+
+
+@dataclass(frozen=True)
+class Desk:
+    """What a worker keeps of a run: how to evaluate, and the latest base with its number."""
+
+    evaluate: Evaluator
+    number: int = -1
+    base: FloatArray | None = None
+
+
+@dataclass(frozen=True)
+class Missing:
+    """What a worker would need to do the task: the function (and with it the base), or the base alone."""
+
+    evaluate: bool
+
+
+_RUNS_KEPT = 4
+_desks: OrderedDict[str, Desk] = OrderedDict()
+
+
+def remember(run: str, evaluate: Evaluator) -> None:
+    """Put a function on the desk."""
+    _keep(run, Desk(evaluate))
+
+
+def work_from_desk(
+    run: str, number: int, offsets: Offsets, evaluate: Evaluator | None, base: FloatArray | None
+) -> Report | Missing:
+    """Evaluate rows around base `number` of a run, with what is on the desk where it is not sent along."""
+    desk = _desks.get(run)
+    if evaluate is None:
+        if desk is None:
+            return Missing(evaluate=True)
+        evaluate = desk.evaluate
+    if base is None:
+        if desk is None or desk.number != number or desk.base is None:
+            return Missing(evaluate=False)
+        base = desk.base
+    elif desk is None or desk.number < number:
+        _keep(run, Desk(evaluate, number, base))
+    return work(evaluate, base, offsets)
+
+
+def _keep(run: str, desk: Desk) -> None:
+    _desks[run] = desk
+    _desks.move_to_end(run)
+    while len(_desks) > _RUNS_KEPT:
+        _desks.popitem(last=False)

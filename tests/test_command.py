@@ -1,0 +1,238 @@
+"""Programs as objectives."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import pickle
+import select
+import shlex
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from examples.command import main
+
+import gracezo
+from gracezo.core.errors import EvaluationFailure
+from gracezo.testing import assert_same
+
+X = np.array([0.1, -2.5e-300, 1 / 3, 4.0])
+
+
+@pytest.fixture(autouse=True)
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The place of all temporary folders, where none may be left."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    return folder
+
+
+def sh(script: str, *words: str, **options: Any) -> gracezo.Command:
+    """Return a command that runs a script, whose $0 is the input and $1 the output if `words` name it."""
+    line = shlex.join(["sh", "-c", script, "{input}", *words])
+    return gracezo.Command(line, **options)
+
+
+# ---------------------------------------------------------------- what goes out
+
+
+def test_npy(tmp_path: Path) -> None:
+    sh(f'cp "$0" {tmp_path}/kept; echo 1')(X.reshape(2, 2))
+    with (tmp_path / "kept").open("rb") as file:
+        kept = np.load(file, allow_pickle=False)
+    assert np.array_equal(kept, X.reshape(2, 2))
+    assert kept.dtype == np.float64
+
+
+def test_text(tmp_path: Path) -> None:
+    sh(f'cp "$0" {tmp_path}/kept; echo 1', format="text")(X.reshape(2, 2))
+    assert [float(line) for line in (tmp_path / "kept").read_text().splitlines()] == X.tolist()
+
+
+def test_json(tmp_path: Path) -> None:
+    sh(f'cp "$0" {tmp_path}/kept; echo 1', format="json")(X)
+    assert json.loads((tmp_path / "kept").read_text()) == X.tolist()
+
+
+def test_there_is_no_shell(tmp_path: Path) -> None:
+    command = gracezo.Command("printf '%s\\n' {input}';touch' '$HOME' '*' 2.5")
+    assert command(X) == 2.5
+
+
+def test_relative_names_are_of_the_folder_where_it_was_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "answer").write_text("7\n")
+    monkeypatch.chdir(tmp_path)
+    command = sh("cat answer")
+    monkeypatch.chdir("/")
+    assert pickle.loads(pickle.dumps(command))(X) == 7.0
+
+
+# ---------------------------------------------------------------- what comes back
+
+
+@pytest.mark.parametrize("text", ["1", "-1.5", "+.5", "2.", "1e-3", "1E+10", "  3 \\n\\n", "thinking\\n4"])
+def test_an_answer_on_standard_output(text: str, temporary: Path) -> None:
+    expected = float(text.replace("\\n", "\n").split()[-1])
+    assert sh(f"printf %b '{text}'")(X) == expected
+    assert list(temporary.iterdir()) == []
+
+
+def test_an_answer_in_a_file() -> None:
+    assert sh('echo 1; echo 2.5 >"$1"', "{output}")(X) == 2.5
+    assert sh('cut -d= -f2 >"${1#--out=}" <<E\nf=3\nE', "--out={output}")(X) == 3.0
+
+
+UNREADABLE = ["nan", "inf", "-Infinity", "1_000", "0x10", "1 2", "1,5", "", "1e999", "1;2", "ten", "١"]
+
+
+@pytest.mark.parametrize("text", [*UNREADABLE, "1" * 5000, "__import__('os')"])
+def test_what_is_not_one_number_is_a_failure(text: str) -> None:
+    with pytest.raises(EvaluationFailure, match="must be one finite decimal number, and is"):
+        sh(f'printf %s "{text}"')(X)
+    with pytest.raises(EvaluationFailure, match=r"what it wrote to \{output\} must be one finite"):
+        sh(f'printf %s "{text}" >"$1"', "{output}")(X)
+
+
+@pytest.mark.parametrize("script", ["true", 'mkdir "$1"', 'mkfifo "$1"', 'ln -s /dev/zero "$1"'])
+def test_an_answer_that_is_not_there(script: str) -> None:
+    with pytest.raises(EvaluationFailure, match=r"left no file \{output\}; it said nothing"):
+        sh(script, "{output}")(X)
+
+
+@pytest.mark.parametrize(
+    ("script", "says"),
+    [
+        ("echo out; echo diverged >&2; exit 3", "'sh' ended with exit code 3; its last words: diverged"),
+        ("echo out; exit 1", "ended with exit code 1; its last words: out"),
+        ("kill -SEGV $$", "was ended by signal 11 \\(Segmentation fault\\); it said nothing"),
+        ("echo boom >&2; echo nan", "is 'nan'; its last words: boom"),
+        ("seq 100000 >&2; exit 1", r"last words: \d*\n(\d+\n)+100000$"),
+    ],
+)
+def test_failures_have_the_last_words(script: str, says: str, temporary: Path) -> None:
+    with pytest.raises(EvaluationFailure, match=says):
+        sh(script)(X)
+    assert list(temporary.iterdir()) == []
+
+
+def test_a_program_that_is_not_there() -> None:
+    with pytest.raises(EvaluationFailure, match=r"'\./no-such-thing' cannot be started: .*No such file"):
+        gracezo.Command("./no-such-thing {input}")(X)
+
+
+def gone(pid: int) -> bool:
+    """Wait for a process to end."""
+    try:
+        watched = os.pidfd_open(pid)
+    except ProcessLookupError:
+        return True
+    try:
+        return bool(select.select([watched], [], [], 60.0)[0])
+    finally:
+        os.close(watched)
+
+
+needs_pidfd = pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="watches processes by pidfd")
+
+
+@needs_pidfd
+def test_a_time_out_kills_what_the_program_started_too(tmp_path: Path, temporary: Path) -> None:
+    command = sh(f"sleep 1000 & echo $! >{tmp_path}/pid; echo waiting >&2; wait", timeout=1.0)
+    with pytest.raises(EvaluationFailure, match="after 1 seconds, its time-out; its last words: waiting"):
+        command(X)
+    assert gone(int((tmp_path / "pid").read_text()))
+    assert list(temporary.iterdir()) == []
+
+
+@needs_pidfd
+@pytest.mark.parametrize("workers", [None, 2])
+def test_an_interrupt_kills_the_program(workers: int | None, tmp_path: Path, temporary: Path) -> None:
+    before = set(multiprocessing.active_children())
+    command = sh(f"echo $$ >{tmp_path}/pid; kill -INT {os.getpid()}; exec sleep 1000")
+    result = gracezo.minimize(command, X, method="fdsa", max_queries=9, workers=workers)
+    assert result.status == 2
+    assert gone(int((tmp_path / "pid").read_text()))
+    assert set(multiprocessing.active_children()) <= before
+    assert list(temporary.iterdir()) == []
+
+
+# ---------------------------------------------------------------- in a run
+
+
+def test_runs_are_the_same_on_any_workers(temporary: Path, tmp_path: Path) -> None:
+    command = sh(
+        f'echo "$TMPDIR" >>{tmp_path}/folders; awk \'{{s += ($1 - 1)^2}} END {{print s}}\' "$0"',
+        format="text",
+    )
+
+    def run(workers: Any) -> gracezo.Result:
+        return gracezo.minimize(
+            command,
+            np.zeros(6),
+            method="fdsa",
+            options={"eps": 1e-3},
+            max_queries=15,
+            workers=workers,
+            seed=0,
+        )
+
+    expected = run(None)
+    assert expected.fun < 6
+    assert_same(run(2), expected, "processes")
+    with ThreadPoolExecutor(3) as pool:
+        assert_same(run(pool), expected, "threads")
+    folders = (tmp_path / "folders").read_text().splitlines()
+    assert len(set(folders)) == len(folders) == 3 * expected.nfev
+    assert list(temporary.iterdir()) == []
+
+
+def test_the_run_says_what_the_program_said() -> None:
+    with pytest.raises(gracezo.EvaluationError) as info:
+        gracezo.minimize(sh("echo no licence >&2; exit 9"), X, method="fdsa", workers=2)
+    assert str(info.value) == (
+        "query 1 failed: the program 'sh' ended with exit code 9; its last words: no licence"
+    )
+
+
+def test_the_example(capsys: pytest.CaptureFixture[str]) -> None:
+    result = main(max_queries=120)
+    assert set(result.support[:4]) == {119, 379, 609, 869}
+    assert result.fun < 0.05 * result.trace.values[0]
+    assert "runs of the program" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("given", "options", "error", "says"),
+    [
+        ("simulate", {}, ValueError, "template must say {input}"),
+        ("simulate '{input}", {}, ValueError, "cannot be split into words: No closing quotation"),
+        (["simulate", "{input}"], {}, TypeError, "template must be a string"),
+        ("simulate {input}", {"format": "csv"}, ValueError, "one of npy, text, json; given: 'csv'"),
+        ("simulate {input}", {"timeout": 0}, ValueError, "timeout must be a positive number"),
+        ("simulate {input}", {"timeout": "1"}, ValueError, "timeout must be a positive number"),
+    ],
+)
+def test_wrong_arguments(given: Any, options: dict[str, Any], error: type[Exception], says: str) -> None:
+    with pytest.raises(error, match=says):
+        gracezo.Command(given, **options)
+
+
+def test_a_command_takes_one_point_at_a_time() -> None:
+    with pytest.raises(ValueError, match="a Command takes one point at a time"):
+        gracezo.minimize(sh("echo 1"), X, method="fdsa", vectorized=True)
+
+
+def test_a_journal_knows_it_by_its_command_line(tmp_path: Path) -> None:
+    journal = tmp_path / "run.db"
+    result = gracezo.minimize(sh("echo 1"), X, method="fdsa", journal=journal)
+    with pytest.raises(gracezo.JournalError, match="echo 2"):
+        gracezo.resume(journal, sh("echo 2"))
+    assert_same(gracezo.resume(journal, sh("echo 1")), result, "resumed")
