@@ -27,6 +27,7 @@ from gracezo.methods.auto.tree import Node, Tree, learn_moment, split
 
 _FAR = 1000.0  # times ε, where the curvature of a set is measured
 _WORTH = 8.0  # in a batch: how far below the best price a set may be
+_NEAR = 0.1  # positions off an integer at which it is still named
 _SHARP = 0.2  # an error of this many positions still names one of them
 
 
@@ -274,16 +275,15 @@ class Search:
         lo, hi = node.window or (node.start, node.stop)
         span = hi - lo
         node.window = None
-        if error <= _SHARP:
-            position = round(place)
-            near = abs(place - position) <= max(self._constants.trust * error, 1e-6 * span)
-            if near and lo <= position < hi and self.tree.weights[position] != 0.0:
-                node.candidate = position
-                return
-        else:
-            reach = self._constants.trust * error
-            first, last = max(lo, math.floor(place - reach)), min(hi, math.ceil(place + reach) + 1)
-            # Labels again, inside, when they exclude at least three quarters.
+        tolerance = max(self._constants.trust * error, 1e-6 * span)
+        position = round(place)
+        near = error <= _SHARP and abs(place - position) <= min(tolerance, _NEAR)
+        if near and lo <= position < hi and self.tree.weights[position] != 0.0:
+            node.candidate = position
+            return
+        if tolerance > _NEAR:
+            # Labels again, inside a window, when it excludes at least three quarters.
+            first, last = max(lo, math.floor(place - tolerance)), min(hi, math.ceil(place + tolerance) + 1)
             if 0 < last - first <= span // 4:
                 node.window = (first, last)
                 return
