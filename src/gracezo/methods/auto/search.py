@@ -20,6 +20,7 @@ import numpy as np
 from gracezo.core.asks import Point, Role
 from gracezo.core.types import FloatArray, IntArray
 from gracezo.methods.auto.constants import Constants
+from gracezo.methods.auto.decode import SHARP, read
 from gracezo.methods.auto.density import Density
 from gracezo.methods.auto.difference import Differences
 from gracezo.methods.auto.request import Request
@@ -27,8 +28,6 @@ from gracezo.methods.auto.tree import Node, Tree, learn_moment, split
 
 _FAR = 1000.0  # times ε, where the curvature of a set is measured
 _WORTH = 8.0  # in a batch: how far below the best price a set may be
-_NEAR = 0.1  # positions off an integer at which it is still named
-_SHARP = 0.2  # an error of this many positions still names one of them
 
 
 class Search:
@@ -255,7 +254,10 @@ class Search:
         if node.size == 1:
             node.candidate = node.start
         if node.candidate is None and node.moment is not None and not node.several:
-            self._decode(node)
+            assert self.tree is not None
+            read(node, self.tree.weights, self._constants.trust)
+            if node.several:
+                self._density.saw_labels(node.spread, False)
         if node.candidate is not None:
             return [self._confirm(node, node.candidate)]
         if node.window is not None and not node.several:
@@ -267,30 +269,6 @@ class Search:
         # Many parts pay when several of them are likely to matter; two levels at once otherwise.
         parts = max(3, round(self._density.number(node.spread)))
         return self._cut(node, min(limit, parts, node.size - 1))
-
-    def _decode(self, node: Node) -> None:
-        """Read what K/U says: a candidate, a window, or several coordinates."""
-        assert self.tree is not None
-        place, error = node.position
-        lo, hi = node.window or (node.start, node.stop)
-        span = hi - lo
-        node.window = None
-        tolerance = max(self._constants.trust * error, 1e-6 * span)
-        position = round(place)
-        near = error <= _SHARP and abs(place - position) <= min(tolerance, _NEAR)
-        if near and lo <= position < hi and self.tree.weights[position] != 0.0:
-            node.candidate = position
-            return
-        if tolerance > _NEAR:
-            # Labels again, inside a window, when it excludes at least three quarters.
-            first, last = max(lo, math.floor(place - tolerance)), min(hi, math.ceil(place + tolerance) + 1)
-            if 0 < last - first <= span // 4:
-                node.window = (first, last)
-                return
-        node.several = True
-        if span < node.size:
-            node.moment = None  # it was that of a window in which nothing is
-        self._density.saw_labels(node.spread, False)
 
     def _labels(self, node: Node, start: int, stop: int) -> Request:
         """Ask K: the weights of a slice times labels that rise from 0 to 1."""
@@ -364,7 +342,7 @@ class Search:
         small, large = sorted((one, two), key=lambda node: abs(node.u))
         empty = abs(small.u) <= self._constants.trust * small.error
         # Labels too blurred for the whole are better asked anew on a part.
-        if empty and whole.moment is not None and whole.window is None and whole.position[1] <= _SHARP:
+        if empty and whole.moment is not None and whole.window is None and whole.position[1] <= SHARP:
             large.moment, large.blur, large.several = whole.moment, whole.blur, whole.several
             large.family = large.sibling = small.family = small.sibling = None
 
