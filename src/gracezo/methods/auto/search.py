@@ -93,8 +93,7 @@ class Search:
 
     def rate(self, side: int) -> float:
         """Return how often sets of one sign led to a descent."""
-        confirmed, tried = self._downhill[side]
-        return confirmed / tried
+        return self._downhill[side][0] / self._downhill[side][1]
 
     @property
     def drifting(self) -> float:
@@ -357,21 +356,25 @@ class Search:
 
         def absorb(change: float) -> None:
             linear = length * abs(slope)
-            curvature = 2.0 * (change + linear) / length**2
-            if change <= -rules.descend * linear:
+            curvature, steepness = 2.0 * (change + linear) / length**2, abs(slope)
+            if node.first is not None:
+                # Two lengths on this side give its slope and its curvature.
+                far, there = node.first
+                curvature = 2.0 * (there / far - change / length) / (far - length)
+                steepness = 0.5 * length * curvature - change / length
+            if node.first is not None or change <= -rules.descend * linear:
+                bent = node.first is None and 0.5 * curvature * length > 0.1 * abs(slope)
+                if side and bent and differences.odd(curvature):
+                    # Probed uphill, confirmed downhill: a kink may lie between, with another slope behind it.
+                    node.first, node.length = (length, change), 0.5 * length
+                    self._open(node)
+                    return
                 self._count(side, True)
                 self._density.saw_labels(node.spread, True)
                 tree.remove(node, position, slope)
-                node.length = 0.0
-                bent = 0.5 * curvature * length > 0.1 * abs(slope)
-                if side and bent and differences.odd(curvature):
-                    # Probed uphill, confirmed downhill: between the two there may be a kink, so that
-                    # the slope is another on this side. Its curvature is left to be asked there.
-                    steepness = -change / length + 0.5 * length * differences.typical
-                    self._found(coordinate, math.copysign(steepness, slope), math.nan)
-                else:
-                    differences.meet(curvature)
-                    self._found(coordinate, slope, curvature)
+                node.first, node.length = None, 0.0
+                differences.meet(curvature)
+                self._found(coordinate, math.copysign(steepness, slope), curvature)
             elif node.length == 0.0:
                 # Too long a step, a kink, or the wrong coordinate: a shorter one tells.
                 node.length = 0.5 * abs(slope) / curvature
