@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gracezo.methods.auto.constants import Constants
+from gracezo.methods.auto.decode import read
 from gracezo.methods.auto.density import Density
 from gracezo.methods.auto.difference import Differences
 from gracezo.methods.auto.model import Model
@@ -59,6 +60,28 @@ def test_one_coordinate_is_decoded_at_any_place(size: int, share: float, value: 
 def test_two_of_one_sign_are_separated_by_their_moment() -> None:
     node = Node(0, 100, 3.0, 0.0, moment=1.0 * 20 + 2.0 * 70)
     assert 20 < node.position[0] < 70
+
+
+def test_a_sharp_ratio_between_positions_means_several() -> None:
+    node = Node(0, 100, 3.0, 0.0, moment=1.0 * 20 + 2.0 * 70.2)
+    read(node, np.ones(100), 4.0)
+    assert node.several
+    assert node.candidate is None
+
+
+def test_a_blurred_ratio_gives_a_window_around_it() -> None:
+    node = Node(0, 10_000, 1.0, 0.0, moment=4_321.3, blur=5.0)
+    read(node, np.ones(10_000), 4.0)
+    assert node.candidate is None
+    assert node.window == (4_301, 4_343)
+
+
+def test_a_coordinate_already_taken_is_not_named_again() -> None:
+    node = Node(0, 8, 2.0, 0.0, moment=10.0)
+    weights = np.ones(8)
+    weights[5] = 0.0
+    read(node, weights, 4.0)
+    assert node.several
 
 
 def test_taking_a_coordinate_out_leaves_the_others() -> None:

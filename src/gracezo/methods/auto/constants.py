@@ -59,5 +59,5 @@ class Constants:
     alike: float = 0.02
     foreseen: float = 0.3
     short: float = 0.3
-    overhead: float = 2.0
+    overhead: float = 3.0
     memory: int = 50

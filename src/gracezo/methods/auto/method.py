@@ -223,7 +223,7 @@ class Auto:
             at, support.indices, direction, slope, expand=self._constants.expand, batch=self._batch
         )
         self._queries += len(trials)
-        self._overhead += 0.5 * (self._spent + len(trials) - self._overhead)
+        self._overhead += 0.2 * (self._spent + len(trials) - self._overhead)
         self._spent = 0
         best = trials[0]
         if best.change >= 0.0:

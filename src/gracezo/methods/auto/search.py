@@ -20,6 +20,7 @@ import numpy as np
 from gracezo.core.asks import Point, Role
 from gracezo.core.types import FloatArray, IntArray
 from gracezo.methods.auto.constants import Constants
+from gracezo.methods.auto.decode import SHARP, read
 from gracezo.methods.auto.density import Density
 from gracezo.methods.auto.difference import Differences
 from gracezo.methods.auto.request import Request
@@ -27,7 +28,6 @@ from gracezo.methods.auto.tree import Node, Tree, learn_moment, split
 
 _FAR = 1000.0  # times ε, where the curvature of a set is measured
 _WORTH = 8.0  # in a batch: how far below the best price a set may be
-_SHARP = 0.2  # an error of this many positions still names one of them
 
 
 class Search:
@@ -93,8 +93,7 @@ class Search:
 
     def rate(self, side: int) -> float:
         """Return how often sets of one sign led to a descent."""
-        confirmed, tried = self._downhill[side]
-        return confirmed / tried
+        return self._downhill[side][0] / self._downhill[side][1]
 
     @property
     def drifting(self) -> float:
@@ -254,7 +253,10 @@ class Search:
         if node.size == 1:
             node.candidate = node.start
         if node.candidate is None and node.moment is not None and not node.several:
-            self._decode(node)
+            assert self.tree is not None
+            read(node, self.tree.weights, self._constants.trust)
+            if node.several:
+                self._density.saw_labels(node.spread, False)
         if node.candidate is not None:
             return [self._confirm(node, node.candidate)]
         if node.window is not None and not node.several:
@@ -266,31 +268,6 @@ class Search:
         # Many parts pay when several of them are likely to matter; two levels at once otherwise.
         parts = max(3, round(self._density.number(node.spread)))
         return self._cut(node, min(limit, parts, node.size - 1))
-
-    def _decode(self, node: Node) -> None:
-        """Read what K/U says: a candidate, a window, or several coordinates."""
-        assert self.tree is not None
-        place, error = node.position
-        lo, hi = node.window or (node.start, node.stop)
-        span = hi - lo
-        node.window = None
-        if error <= _SHARP:
-            position = round(place)
-            near = abs(place - position) <= max(self._constants.trust * error, 1e-6 * span)
-            if near and lo <= position < hi and self.tree.weights[position] != 0.0:
-                node.candidate = position
-                return
-        else:
-            reach = self._constants.trust * error
-            first, last = max(lo, math.floor(place - reach)), min(hi, math.ceil(place + reach) + 1)
-            # Labels again, inside, when they exclude at least three quarters.
-            if 0 < last - first <= span // 4:
-                node.window = (first, last)
-                return
-        node.several = True
-        if span < node.size:
-            node.moment = None  # it was that of a window in which nothing is
-        self._density.saw_labels(node.spread, False)
 
     def _labels(self, node: Node, start: int, stop: int) -> Request:
         """Ask K: the weights of a slice times labels that rise from 0 to 1."""
@@ -364,7 +341,7 @@ class Search:
         small, large = sorted((one, two), key=lambda node: abs(node.u))
         empty = abs(small.u) <= self._constants.trust * small.error
         # Labels too blurred for the whole are better asked anew on a part.
-        if empty and whole.moment is not None and whole.window is None and whole.position[1] <= _SHARP:
+        if empty and whole.moment is not None and whole.window is None and whole.position[1] <= SHARP:
             large.moment, large.blur, large.several = whole.moment, whole.blur, whole.several
             large.family = large.sibling = small.family = small.sibling = None
 
@@ -379,21 +356,25 @@ class Search:
 
         def absorb(change: float) -> None:
             linear = length * abs(slope)
-            curvature = 2.0 * (change + linear) / length**2
-            if change <= -rules.descend * linear:
+            curvature, steepness = 2.0 * (change + linear) / length**2, abs(slope)
+            if node.first is not None:
+                # Two lengths on this side give its slope and its curvature.
+                far, there = node.first
+                curvature = 2.0 * (there / far - change / length) / (far - length)
+                steepness = 0.5 * length * curvature - change / length
+            if node.first is not None or change <= -rules.descend * linear:
+                bent = node.first is None and 0.5 * curvature * length > 0.1 * abs(slope)
+                if side and bent and differences.odd(curvature):
+                    # Probed uphill, confirmed downhill: a kink may lie between, with another slope behind it.
+                    node.first, node.length = (length, change), 0.5 * length
+                    self._open(node)
+                    return
                 self._count(side, True)
                 self._density.saw_labels(node.spread, True)
                 tree.remove(node, position, slope)
-                node.length = 0.0
-                bent = 0.5 * curvature * length > 0.1 * abs(slope)
-                if side and bent and differences.odd(curvature):
-                    # Probed uphill, confirmed downhill: between the two there may be a kink, so that
-                    # the slope is another on this side. Its curvature is left to be asked there.
-                    steepness = -change / length + 0.5 * length * differences.typical
-                    self._found(coordinate, math.copysign(steepness, slope), math.nan)
-                else:
-                    differences.meet(curvature)
-                    self._found(coordinate, slope, curvature)
+                node.first, node.length = None, 0.0
+                differences.meet(curvature)
+                self._found(coordinate, math.copysign(steepness, slope), curvature)
             elif node.length == 0.0:
                 # Too long a step, a kink, or the wrong coordinate: a shorter one tells.
                 node.length = 0.5 * abs(slope) / curvature

@@ -49,7 +49,9 @@ class Node:
     key: float = 0.0
     """Its place in the queue."""
     length: float = 0.0
-    """Length of the last confirming query, when a second one is needed."""
+    """Length of the second confirming query, when one is needed."""
+    first: tuple[float, float] | None = None
+    """Length and change of the first one, when both are to be combined."""
 
     @property
     def size(self) -> int:
