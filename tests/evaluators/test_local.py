@@ -22,12 +22,12 @@ from tests.evaluators.objectives import Counted, Deadly, Poisonous, many, raises
 
 import gracezo
 from gracezo.core.asks import SparseRows
-from gracezo.core.errors import WorkerTraceback
 from gracezo.evaluators import worker
 from gracezo.evaluators.objective import Objective
+from gracezo.evaluators.report import Report, WorkerTraceback
 from gracezo.evaluators.serial import Serial
 from gracezo.evaluators.spread import MOST_LOSSES
-from gracezo.evaluators.worker import Missing, Report, remember, work_from_desk
+from gracezo.evaluators.worker import Missing, remember, work_from_desk
 from gracezo.testing import assert_same
 
 X0 = np.zeros(200)

@@ -20,9 +20,6 @@ from gracezo.testing import assert_same
 ROOT = Path(__file__).parents[2]  # from where workers import `tests`
 X0 = np.zeros(200)
 STEPS = 10
-# On Linux Ray replaces 127.0.0.1 by an address that others can reach, unless it is told to be for this
-# machine only, by the switch that has this effect where clusters are not supported. Read at its import.
-LOOPBACK = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
 SETTINGS: dict[str, Any] = {
     "address": "local",
     "num_cpus": 2,
@@ -35,8 +32,6 @@ SETTINGS: dict[str, Any] = {
 @pytest.fixture(scope="module", autouse=True)
 def cluster() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        for name, setting in LOOPBACK.items():
-            patch.setenv(name, setting)
         patch.setenv("RAY_AUTH_TOKEN", secrets.token_hex(32))  # else Ray writes one into the home folder
         ray = pytest.importorskip("ray")
         ray.init(**SETTINGS)

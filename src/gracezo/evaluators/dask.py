@@ -18,8 +18,9 @@ from distributed import Client, KilledWorker
 from gracezo.core.drive import Evaluator
 from gracezo.core.errors import WorkersLost
 from gracezo.core.types import FloatArray
+from gracezo.evaluators.report import Report
 from gracezo.evaluators.spread import MOST_LOSSES, Delivery, Loss, Part
-from gracezo.evaluators.worker import Report, work
+from gracezo.evaluators.worker import work
 
 _LOOK_AROUND = 1.0  # seconds after which a silent cluster is looked at
 

@@ -18,8 +18,9 @@ from typing import Any, TypeAlias
 from gracezo.core.drive import Evaluator
 from gracezo.core.errors import WorkersLost
 from gracezo.core.types import FloatArray
+from gracezo.evaluators.report import Report
 from gracezo.evaluators.spread import Delivery, Part
-from gracezo.evaluators.worker import Missing, Report, remember, work, work_from_desk
+from gracezo.evaluators.worker import Missing, remember, work, work_from_desk
 
 _Done: TypeAlias = "Future[Any]"
 

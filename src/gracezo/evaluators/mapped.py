@@ -7,11 +7,22 @@ from dataclasses import dataclass
 from typing import Any
 
 from gracezo.core.asks import Ask
-from gracezo.core.errors import EvaluationFailure, WorkersLost
+from gracezo.core.errors import WorkersLost
 from gracezo.core.run import Answer
 from gracezo.core.types import FloatArray
 from gracezo.evaluators.objective import Objective
+from gracezo.evaluators.report import Report
 from gracezo.evaluators.vectorized import CHUNK_BYTES
+
+
+@dataclass(frozen=True)
+class _Reported:
+    """The function that is mapped: gives a report, which can travel."""
+
+    objective: Objective
+
+    def __call__(self, x: FloatArray) -> Report:
+        return Report([self.objective.one(x)], 0.0)
 
 
 @dataclass(frozen=True)
@@ -32,18 +43,18 @@ class Mapped:
             rows = range(start, min(start + most, len(ask)))
             results = self._results([ask.point(row) for row in rows])
             for row in rows:
-                outcome = next(results, None)
-                if not isinstance(outcome, (float, EvaluationFailure)):
+                report = next(results, None)
+                if not isinstance(report, Report):
                     raise WorkersLost(
                         "the map given as workers must return an iterable of what the function returned "
                         f"for each point, in order; for point {row - start + 1} of {len(rows)} "
-                        f"it gave {outcome!r:.60}"
+                        f"it gave {report!r:.60}"
                     )
-                yield [(row, outcome)]
+                yield [(row, report.outcomes[0])]
 
     def _results(self, points: list[FloatArray]) -> Generator[object, None, None]:
         try:
-            yield from self.mapping(self.objective.one, points)
+            yield from self.mapping(_Reported(self.objective), points)
         except Exception as error:
             raise WorkersLost(
                 f"the map given as workers cannot go on: {type(error).__name__}: {error}"

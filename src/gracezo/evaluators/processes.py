@@ -29,8 +29,9 @@ from types import FrameType, TracebackType
 from gracezo.core.drive import Evaluator
 from gracezo.core.errors import WorkersLost
 from gracezo.core.types import FloatArray
+from gracezo.evaluators.report import Report
 from gracezo.evaluators.spread import Delivery, Loss, Part
-from gracezo.evaluators.worker import Report, work
+from gracezo.evaluators.worker import work
 
 PATIENCE = 2.0  # seconds that a worker gets to clean up before it is killed
 

@@ -21,8 +21,9 @@ from gracezo.core.asks import Offsets
 from gracezo.core.drive import Evaluator
 from gracezo.core.errors import WorkersLost
 from gracezo.core.types import FloatArray
+from gracezo.evaluators.report import Report
 from gracezo.evaluators.spread import Delivery, Loss, Part
-from gracezo.evaluators.worker import Report, work
+from gracezo.evaluators.worker import work
 
 _LOOK_AROUND = 1.0  # seconds after which a silent cluster is looked at
 _PATIENCE = 5.0  # seconds that its head may be out of reach; Ray itself ends the whole process after a minute

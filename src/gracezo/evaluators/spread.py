@@ -21,7 +21,7 @@ from typing import Protocol, TypeAlias
 from gracezo.core.asks import Ask, Offsets
 from gracezo.core.errors import EvaluationFailure, WorkersLost
 from gracezo.core.run import Answer
-from gracezo.evaluators.worker import Report
+from gracezo.evaluators.report import Report
 
 MOST_LOSSES = 3
 

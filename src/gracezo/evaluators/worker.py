@@ -14,16 +14,8 @@ from dataclasses import dataclass
 
 from gracezo.core.asks import Ask, Offsets, Role
 from gracezo.core.drive import Evaluator
-from gracezo.core.errors import EvaluationFailure
 from gracezo.core.types import FloatArray
-
-
-@dataclass(frozen=True)
-class Report:
-    """The outcomes of some rows, in their order, and the seconds that they took."""
-
-    outcomes: list[float | EvaluationFailure]
-    seconds: float
+from gracezo.evaluators.report import Report
 
 
 def work(evaluate: Evaluator, base: FloatArray, offsets: Offsets) -> Report:
