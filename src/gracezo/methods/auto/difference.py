@@ -36,6 +36,7 @@ class Differences:
         self._magnitude = 0.0
         self._ulp_x = 0.0
         self._met: list[float] = []
+        self._typical, self._varied = math.nan, 1.0  # of those met
         self.scale = 0.0
         """The largest |f| at any iterate: what a step could gain at most, for want of better."""
         self.density = math.nan
@@ -57,19 +58,19 @@ class Differences:
         return self._constants.rounding * _ULP * self._magnitude
 
     @property
+    def negligible(self) -> float:
+        """A decrease not worth a query: below the rounding of the largest f met, even where f has come near 0."""
+        return self._constants.trust * self._constants.rounding * _ULP * self.scale
+
+    @property
     def typical(self) -> float:
         """The curvature of a coordinate that matters: the median of those met."""
-        met = [h for h in self._met[-31:] if h > 0]
-        return float(np.median(met)) if met else max(self.density, 0.0)
+        return max(self.density, 0.0) if math.isnan(self._typical) else self._typical
 
     @property
     def varied(self) -> float:
         """How badly the typical curvature stands in for a single one: the share of a step's gain it loses."""
-        met = [h for h in self._met[-7:] if h > 0]
-        if len(met) < 7:
-            return 1.0
-        ratio = np.array(met) / float(np.median(met))
-        return float(np.mean(np.minimum((ratio - 1.0) ** 2, 1.0)))
+        return self._varied
 
     def odd(self, curvature: float) -> bool:
         """Whether a curvature is far above those met, so that a wrong slope may be behind it."""
@@ -78,6 +79,13 @@ class Differences:
     def meet(self, curvature: float) -> None:
         """Note the measured curvature of one coordinate."""
         self._met.append(curvature)
+        if met := [h for h in self._met[-31:] if h > 0]:
+            self._typical = float(np.median(met))
+        if len(last := [h for h in self._met[-7:] if h > 0]) == 7:
+            ratio = np.array(last) / float(np.median(last))
+            self._varied = float(np.mean(np.minimum((ratio - 1.0) ** 2, 1.0)))
+        else:
+            self._varied = 1.0
 
     def floor(self, slope: float) -> float:
         """Return the least curvature credible beside a slope: nothing promises more than |f| itself."""

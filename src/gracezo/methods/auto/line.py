@@ -39,7 +39,9 @@ def line_search(
     trials: list[Trial] = []
     t = 1.0
     for _ in range(_TRIALS):
-        lengths = _ladder(t, trials, batch)
+        lengths = [length for length in _ladder(t, trials, batch) if _moves(at, indices, length * direction)]
+        if not lengths:
+            break  # shorter than the precision of x
         rows = SparseRows.stack([SparseRows.single(indices, length * direction) for length in lengths])
         values = yield Ask(at.x, rows, Role.STEP)
         new = [Trial(length, float(v) - at.value) for length, v in zip(lengths, values, strict=False)]
@@ -56,7 +58,11 @@ def line_search(
         shortest = min(trials, key=lambda trial: trial.t)
         bend = shortest.change - slope * shortest.t
         t = float(np.clip(-0.5 * slope * shortest.t**2 / bend, 0.1 * shortest.t, 0.5 * shortest.t))
-    return sorted(trials, key=lambda trial: trial.change)
+    return sorted(trials, key=lambda trial: trial.change) or [Trial(t, 0.0)]
+
+
+def _moves(at: Point, indices: IntArray, step: FloatArray) -> bool:
+    return bool(np.any(at.x[indices] + step != at.x[indices]))
 
 
 def slope_at_best(trials: list[Trial], slope: float) -> float:
@@ -86,7 +92,7 @@ def slope_at_best(trials: list[Trial], slope: float) -> float:
 
 def _ladder(t: float, trials: list[Trial], batch: int) -> list[float]:
     """Return the next length and, for a batch, those that might follow it."""
-    count = 1 + int(math.log2(batch))
+    count = max(1, int(math.log2(batch)) - 1)  # more of them are rarely of use: the first mostly is right
     if not trials:
         return [t * 2.0**k for k in (0, 1, -1, -2, 2, -3, 3)[:count]]
     factor = 2.0 if t > trials[0].t else 0.5

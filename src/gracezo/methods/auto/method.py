@@ -70,6 +70,8 @@ class Auto:
         self._doubt_outside = 0.0
         self._searched_here = True
         self._pending: tuple[FloatArray, FloatArray, FloatArray] | None = None
+        self._measured = True  # whether the slopes before the last step were measured, not predicted
+        self._foretold: tuple[int, float] | None = None  # promise of a step along the first so many
 
     @property
     def estimator(self) -> Estimator:
@@ -139,7 +141,7 @@ class Auto:
         search, support = self._search, self._support
         if not search.rooted:
             return search.requests(self._batch)
-        noise = self._constants.trust * self._differences.rounding
+        noise = self._differences.negligible
         if len(support) == self._problem.d:
             self._doubt_outside = 0.0
         finds = [search.best, (self._doubt_outside, self._overhead)]
@@ -157,13 +159,18 @@ class Auto:
                 rest = min(search.promise + self._doubt_outside, self._queries * promise / cost)
                 worthwhile = cost * gain >= self._overhead * rest
                 hidden = 0.0
+            if worthwhile and hidden and search.exhausted:
+                return self._replant_outside(key)
             if worthwhile:
                 self._promised = gain
+                self._foretold = None
                 return (support.requests if hidden else support.bend)(self._batch) or None
         return self._find(key, find[0] / find[1], recheck[0] / recheck[1])
 
     def _find(self, key: Key, find: float, recheck: float) -> list[Request] | None:
         """Return the queries of the search, or those that make sure that nothing is left."""
+        if self._search.exhausted and not self._searched_here:
+            return self._replant_outside(key)
         if find > 0.0 and find >= recheck:
             return self._search.requests(self._batch) or self._next_requests(key)
         if recheck > 0.0:
@@ -171,16 +178,25 @@ class Auto:
             self._spent += 1
             return [self._search.recheck()]
         if self._support.pending:
+            self._foretold = None
             return self._support.requests(self._batch)
         if not self._searched_here:
-            self._plant_outside(key)
-            return self._search.requests(self._batch)
+            return self._replant_outside(key)
         return []
+
+    def _replant_outside(self, key: Key) -> list[Request]:
+        self._plant_outside(key)
+        return self._search.requests(self._batch)
 
     def _step_promise(self) -> float:
         """Return the decrease that the model promises for a step with what is known."""
-        slopes = self._support.slopes
-        return 0.5 * float(-slopes @ self._model.direction(slopes, self._support.diagonal))
+        slopes, diagonal = self._support.slopes, self._support.diagonal
+        if self._foretold is None:
+            direction = self._model.direction(slopes, diagonal)
+            self._foretold = len(slopes), 0.5 * float(-slopes @ direction)
+        # No step has been made yet along those found since: the model has their own curvature only.
+        known, promise = self._foretold
+        return promise + 0.5 * float(np.sum(slopes[known:] ** 2 / diagonal[known:]))
 
     def _known(self) -> float:
         """Return the same in the scale of the refresh, coordinate by coordinate."""
@@ -209,10 +225,11 @@ class Auto:
         support = self._support
         measured = not support.pending
         support.settle()
-        if self._pending is not None and measured:
+        # A difference of slopes says something of the curvature only if both were measured.
+        if self._pending is not None and measured and self._measured:
             step, before, expected = self._pending
             self._model.learn(step, support.slopes[: len(step)] - before, expected)
-        self._pending = None
+        self._pending, self._measured = None, measured
         direction = self._model.direction(support.slopes, support.diagonal)
         slope = float(support.slopes @ direction)
         if not slope < 0.0:

@@ -27,7 +27,8 @@ from gracezo.methods.auto.request import Request
 from gracezo.methods.auto.tree import Node, Tree, learn_moment, split
 
 _FAR = 1000.0  # times ε, where the curvature of a set is measured
-_WORTH = 8.0  # in a batch: how far below the best price a set may be
+_PARTS = 7  # in a batch: how many queries may cut one set, when it is not known how much it holds
+_WORTH = 4.0  # in a batch: how far below the best price a set may be
 
 
 class Search:
@@ -60,6 +61,7 @@ class Search:
         self._root: list[tuple[float, float]] = []
         self._wanted = 2  # distances at which the root is asked: the first time also for its curvature
         self._last = 0.0
+        self._most = 0.0
         self._unasked = 0
         self.floor = 0.0
         """Sets below this |U| are left alone."""
@@ -83,6 +85,7 @@ class Search:
         weights = rng.uniform(1.0 - spread, 1.0 + spread, len(order)) * rng.choice([-1.0, 1.0], len(order))
         self.tree = Tree(order, weights)
         self._root = []
+        self._most = 0.0
 
     @property
     def rooted(self) -> bool:
@@ -99,6 +102,17 @@ class Search:
     def drifting(self) -> float:
         """How often a recheck found the tree out of date."""
         return self._drifted[0] / self._drifted[1]
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether the tree has given up nearly all that it ever showed.
+
+        What cancelled under its weights is then larger than what is left, and only other weights show it.
+        """
+        if self.tree is None:
+            return False
+        self._most = max(self._most, self.tree.unexplained)
+        return self.tree.unexplained < self._constants.drift * self._most
 
     @property
     def promise(self) -> float:
@@ -266,7 +280,7 @@ class Search:
             if gain > 1.0:
                 return [self._labels(node, node.start, node.stop)]
         # Many parts pay when several of them are likely to matter; two levels at once otherwise.
-        parts = max(3, round(self._density.number(node.spread)))
+        parts = max(_PARTS, round(self._density.number(node.spread)))
         return self._cut(node, min(limit, parts, node.size - 1))
 
     def _labels(self, node: Node, start: int, stop: int) -> Request:
