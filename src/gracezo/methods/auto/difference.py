@@ -59,7 +59,7 @@ class Differences:
 
     @property
     def negligible(self) -> float:
-        """A decrease not worth a query: below the rounding of the largest f met, even where f has come near 0."""
+        """A decrease not worth a query: below the rounding of the largest f met, even where f is near 0."""
         return self._constants.trust * self._constants.rounding * _ULP * self.scale
 
     @property

@@ -21,7 +21,7 @@ from gracezo.core.asks import Point, Role
 from gracezo.core.types import FloatArray, IntArray
 from gracezo.methods.auto.constants import Constants
 from gracezo.methods.auto.decode import SHARP, read
-from gracezo.methods.auto.density import Density
+from gracezo.methods.auto.density import Density, counted
 from gracezo.methods.auto.difference import Differences
 from gracezo.methods.auto.request import Request
 from gracezo.methods.auto.tree import Node, Tree, learn_moment, split
@@ -213,7 +213,7 @@ class Search:
             error = self._differences.error(eps, curvature, value)
             drift = abs(value - tree.total)
             changed = drift > self._constants.trust * error + self._constants.drift * tree.unexplained
-            self._drifted = _counted(self._drifted, changed, self._constants.forget)
+            self._drifted = counted(self._drifted, changed, self._constants.forget)
             if changed:
                 tree.clear()
                 self._open(Node(0, len(tree.order), value, error))
@@ -408,8 +408,4 @@ class Search:
         return Request(np.array([coordinate]), np.array([step]), Role.CONFIRM, absorb)
 
     def _count(self, side: int, success: bool) -> None:
-        self._downhill[side] = _counted(self._downhill[side], success, self._constants.forget)
-
-
-def _counted(record: tuple[float, float], success: bool, keep: float) -> tuple[float, float]:
-    return keep * record[0] + success, keep * record[1] + 1.0
+        self._downhill[side] = counted(self._downhill[side], success, self._constants.forget)
