@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gracezo.core.asks import Ask, OutOfQueries, Point
+import gracezo
 from gracezo.core.keys import Key
 from gracezo.core.method import Problem
 from gracezo.core.result import GradientEstimate, Result, Status
@@ -47,24 +47,9 @@ def minimise(
     return run.result(), asked
 
 
-def estimate(
-    fun: Objective, x0: FloatArray, seed: int, budget: int = 10**6, batch: int = 1
-) -> GradientEstimate:
-    steps = auto(Problem(len(x0), batch=batch)).estimator.estimate(Point(x0, fun(x0)), 0, Key(seed))
-    spent = 0
-    try:
-        said = next(steps)
-        while True:
-            assert isinstance(said, Ask)
-            spent += len(said)
-            if spent > budget:
-                said = steps.throw(OutOfQueries())
-                continue
-            said = steps.send(np.array([fun(said.point(row)) for row in range(len(said))]))
-    except StopIteration as end:
-        result = end.value
-    assert isinstance(result, GradientEstimate)
-    return result
+def estimate(fun: Objective, x: FloatArray, seed: int, budget: int | None = None) -> GradientEstimate:
+    """Estimate through the public entry, f(x) given: `budget` is for the search alone."""
+    return gracezo.estimate_gradient(fun, x, f0=fun(x), seed=seed, max_queries=budget)
 
 
 def distance(seed: int, d: int = 2_000, s: int = 10) -> tuple[Objective, FloatArray]:

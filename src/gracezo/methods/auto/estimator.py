@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from gracezo.core.asks import OutOfQueries, Point, Steps
@@ -12,6 +14,7 @@ from gracezo.methods.auto.density import Density
 from gracezo.methods.auto.difference import Differences
 from gracezo.methods.auto.request import ask_for
 from gracezo.methods.auto.search import Search
+from gracezo.methods.auto.support import outside
 
 
 class TreeEstimator:
@@ -38,39 +41,49 @@ class TreeEstimator:
         self._eps = eps
 
     def estimate(self, at: Point, step: int, key: Key) -> Steps[GradientEstimate]:
-        """Search until what is left cannot be told from rounding, or is negligible, or cannot be paid."""
-        found: dict[int, tuple[float, float]] = {}
+        """Search until what is left cannot be told from rounding, or is negligible, or cannot be paid.
+
+        What two coordinates cancel in a sum stays hidden under these weights, so the end is checked with
+        fresh ones: one more query, which measures the residual and begins the search again if it is large.
+        """
+        found: dict[int, tuple[float, float, float]] = {}
         norm2 = 0.0
 
-        def note(coordinate: int, slope: float, curvature: float) -> None:
+        def note(coordinate: int, slope: float, curvature: float, error: float) -> None:
             nonlocal norm2
-            found[coordinate] = (slope, curvature)
+            found[coordinate] = (slope, curvature, error)
             norm2 += slope**2
 
         differences = Differences(self._constants, self._eps)
         search = Search(self._constants, differences, Density(self._d, self._constants.forget), note)
         search.centre(at)
-        search.plant(np.arange(self._d), key.child(step).generator())
-        queries = 0
+        residual = math.nan
+        plantings = 0
+        settled = False
         try:
-            while requests := search.requests(self._batch):
-                changes = (yield ask_for(at.x, requests)) - at.value
-                queries += len(requests)
-                for request, change in zip(requests, changes, strict=True):
-                    request.absorb(float(change))
-                search.floor = self._constants.negligible * float(np.sqrt(norm2))
+            while not settled:
+                taken = np.array([*found, *search.kinks], np.int64)
+                search.plant(outside(self._d, taken), key.child(plantings).generator())
+                plantings += 1
+                settled = plantings > 1  # unless the fresh sum opens a set that is worth a query
+                while requests := search.requests(self._batch):
+                    settled = settled and not search.rooted
+                    changes = (yield ask_for(at.x, requests)) - at.value
+                    for request, change in zip(requests, changes, strict=True):
+                        request.absorb(float(change))
+                    search.floor = self._constants.negligible * float(np.sqrt(norm2))
+                    residual = search.unexplained
+                settled = settled or search.flat
         except OutOfQueries:
             pass
-        assert search.tree is not None
         indices = np.array(sorted(found), dtype=np.int64)
-        slopes = np.array([found[j][0] for j in indices.tolist()])
+        slopes, curvatures, errors = np.array([found[j] for j in indices.tolist()]).reshape(-1, 3).T
         return GradientEstimate(
             self._d,
             indices,
             slopes,
-            errors=np.full(len(indices), differences.error(1.0, 0.0, 0.0)),
-            confirmed=np.array([not np.isnan(found[j][1]) for j in indices.tolist()], dtype=np.bool_),
-            residual=search.tree.unexplained if search.rooted else float("nan"),
-            queries=queries,
+            errors=errors,
+            confirmed=~np.isnan(curvatures),  # found without, a coordinate was never asked alone
+            residual=residual,
             flat=search.flat,
         )

@@ -39,7 +39,7 @@ class Search:
     constants, differences, density
         What the run has assumed and learned.
     found
-        Called with (coordinate, derivative, curvature) for each confirmed coordinate.
+        Called with (coordinate, derivative, curvature, error of the derivative) for each one found.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class Search:
         constants: Constants,
         differences: Differences,
         density: Density,
-        found: Callable[[int, float, float], None],
+        found: Callable[[int, float, float, float], None],
     ) -> None:
         self._constants = constants
         self._differences = differences
@@ -57,6 +57,7 @@ class Search:
         self._drifted = (1.0, 1.0)  # rechecks: found changed, and made
         self._x: FloatArray = np.zeros(0)
         self.tree: Tree | None = None
+        self.kinks: list[int] = []  # coordinates that lead uphill on both sides
         self.flat = True
         self._root: list[tuple[float, float]] = []
         self._wanted = 2  # distances at which the root is asked: the first time also for its curvature
@@ -102,6 +103,13 @@ class Search:
     def drifting(self) -> float:
         """How often a recheck found the tree out of date."""
         return self._drifted[0] / self._drifted[1]
+
+    @property
+    def unexplained(self) -> float:
+        """The norm of what is open; unknown until the sum over all is measured."""
+        if not self.rooted:
+            return math.nan
+        return 0.0 if self.tree is None else self.tree.unexplained
 
     @property
     def exhausted(self) -> bool:
@@ -179,9 +187,10 @@ class Search:
             node = self.tree.pop(side)
             if node.size == 1 and self._alike(side):
                 # Its derivative is known by subtraction, its curvature well enough from the others.
-                slope = node.u / float(self.tree.weights[node.start])
+                weight = float(self.tree.weights[node.start])
+                slope = node.u / weight
                 self.tree.remove(node, node.start, slope)
-                self._found(int(self.tree.order[node.start]), slope, math.nan)
+                self._found(int(self.tree.order[node.start]), slope, math.nan, node.error / abs(weight))
                 continue
             nodes.append(node)
         # A large batch on few sets cuts each into more parts at once.
@@ -385,10 +394,11 @@ class Search:
                     return
                 self._count(side, True)
                 self._density.saw_labels(node.spread, True)
+                error = node.error / abs(float(tree.weights[position]))
                 tree.remove(node, position, slope)
                 node.first, node.length = None, 0.0
                 differences.meet(curvature)
-                self._found(coordinate, math.copysign(steepness, slope), curvature)
+                self._found(coordinate, math.copysign(steepness, slope), curvature, error)
             elif node.length == 0.0:
                 # Too long a step, a kink, or the wrong coordinate: a shorter one tells.
                 node.length = 0.5 * abs(slope) / curvature
@@ -398,6 +408,7 @@ class Search:
                 if node.size == 1 or change >= rules.descend * linear:
                     # Uphill on this side too: a kink. It is no use, but it is accounted for.
                     tree.remove(node, position, slope)
+                    self.kinks.append(coordinate)
                 else:
                     node.candidate, node.several, node.moment = None, True, None
                     self._density.saw_labels(node.spread, False)

@@ -49,8 +49,8 @@ class Support:
     def __len__(self) -> int:
         return len(self.indices)
 
-    def add(self, coordinate: int, slope: float, curvature: float) -> None:
-        """Take in a confirmed coordinate."""
+    def add(self, coordinate: int, slope: float, curvature: float, error: float = 0.0) -> None:
+        """Take in a coordinate; its slope is measured again before long, so its error does not matter."""
         self.indices = np.append(self.indices, coordinate)
         self.slopes = np.append(self.slopes, slope)
         self.curvatures = np.append(self.curvatures, curvature)
