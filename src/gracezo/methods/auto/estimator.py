@@ -10,7 +10,7 @@ from gracezo.core.result import GradientEstimate
 from gracezo.methods.auto.constants import Constants
 from gracezo.methods.auto.density import Density
 from gracezo.methods.auto.difference import Differences
-from gracezo.methods.auto.request import ask_for
+from gracezo.methods.auto.request import changes
 from gracezo.methods.auto.search import Search
 
 
@@ -54,9 +54,9 @@ class TreeEstimator:
         queries = 0
         try:
             while requests := search.requests(self._batch):
-                changes = (yield ask_for(at.x, requests)) - at.value
+                measured = yield from changes(at, requests)
                 queries += len(requests)
-                for request, change in zip(requests, changes, strict=True):
+                for request, change in zip(requests, measured, strict=True):
                     request.absorb(float(change))
                 search.floor = self._constants.negligible * float(np.sqrt(norm2))
         except OutOfQueries:
