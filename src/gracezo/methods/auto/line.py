@@ -16,10 +16,11 @@ _TRIALS = 5  # halvings after which a direction is given up: it is no descent
 
 @dataclass(frozen=True)
 class Trial:
-    """What came of a step of length `t`: the change of f there."""
+    """What came of a step of length `t`: the change of f there, and f itself as it was answered."""
 
     t: float
     change: float
+    value: float = math.nan
 
 
 def line_search(
@@ -49,7 +50,9 @@ def line_search(
         rows = SparseRows.stack([SparseRows.single(indices, length * direction) for length in lengths])
         values = yield Ask(at.x, rows, Role.STEP)
         values = np.where(np.isnan(values), np.inf, values)
-        new = [Trial(length, float(v) - at.value) for length, v in zip(lengths, values, strict=False)]
+        new = [
+            Trial(length, float(v) - at.value, float(v)) for length, v in zip(lengths, values, strict=False)
+        ]
         trials.extend(new)
         best = min(trials, key=lambda trial: trial.change)
         longest = max(trials, key=lambda trial: trial.t)

@@ -249,7 +249,7 @@ class Auto:
             return None
         x = at.x.copy()
         x[support.indices] += best.t * direction
-        moved = Point(x, at.value + best.change)
+        moved = Point(x, best.value)
         self._search.centre(moved)
         self._searched_here = False
         self._review(trials, direction, slope, key)
