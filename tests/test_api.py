@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import io
+import math
 import signal
 from typing import Any
 
@@ -299,3 +300,36 @@ def test_registered_methods_are_methods() -> None:
 def test_signatures_are_the_documented_ones() -> None:
     for entry in (gracezo.minimize, gracezo.estimate_gradient, gracezo.Optimizer):
         assert inspect.signature(entry).parameters["method"].default == "auto"
+
+
+@pytest.mark.parametrize(
+    "wrong", ["ignore", None, ("raise", 3), ("retry", 0), ("skip", -1), ("skip", True), ("retry", 1, 2), 5]
+)
+def test_on_failure_is_checked_before_any_query(wrong: object) -> None:
+    with pytest.raises(ValueError, match="on_failure"):
+        gracezo.minimize(never, [1.0, 2.0], method="fdsa", on_failure=wrong)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("on_failure", "calls"), [("raise", 1), ("retry", 4), (("retry", 1), 2), ("skip", 1)]
+)
+def test_a_function_that_always_fails_is_given_up(on_failure: Any, calls: int) -> None:
+    for call in (
+        lambda: gracezo.minimize(never, [1.0, 2.0], method="fdsa", on_failure=on_failure),
+        lambda: gracezo.estimate_gradient(never, [1.0, 2.0], method="fdsa", on_failure=on_failure),
+        lambda: scipy.optimize.minimize(
+            never, [1.0, 2.0], method=gracezo.scipy_method("fdsa", on_failure=on_failure)
+        ),
+    ):
+        with pytest.raises(gracezo.EvaluationError) as failed:
+            call()
+        assert (failed.value.query, failed.value.result.nfev) == (calls, calls)
+
+
+def test_a_skipped_coordinate_is_left_out_of_a_gradient() -> None:
+    def blind(x: np.ndarray) -> float:
+        return math.nan if x[1] > 0 else float(2 * x[0] - 3 * x[2])
+
+    found = gracezo.estimate_gradient(blind, np.zeros(3), method="fdsa", on_failure="skip")
+    assert (found.indices.tolist(), found.queries) == ([0, 2], 4)
+    assert found.values == pytest.approx([2.0, -3.0])

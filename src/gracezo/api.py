@@ -8,12 +8,11 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 from scipy.optimize import OptimizeResult
 
 from gracezo import checks
-from gracezo.core.asks import Point, Steps
+from gracezo.core.asks import Steps
 from gracezo.core.drive import Evaluator, drive
 from gracezo.core.keys import Key
 from gracezo.core.method import Estimator, HasEstimator
@@ -29,7 +28,7 @@ from gracezo.journal.errors import JournalError
 from gracezo.journal.identity import Identity, fingerprint
 from gracezo.journal.session import Session
 from gracezo.journal.settings import Journal
-from gracezo.progress import live_line
+from gracezo.progress import live_line, notify
 from gracezo.setup import Setup
 
 
@@ -51,6 +50,7 @@ def minimize(
     workers: Workers = None,
     batch: int = 1,
     copy: bool = True,
+    on_failure: str | tuple[str, int] = "raise",
     seed: int | None = None,
     callback: Callable[[OptimizeResult], object] | None = None,
     progress: bool = False,
@@ -101,6 +101,11 @@ def minimize(
     copy
         Whether `fun` gets an array of its own at each call. If not, it gets
         a read-only buffer that is valid during the call.
+    on_failure
+        What becomes of an evaluation that raises, returns no finite number or times out: "raise" ends
+        the run; "retry" asks that point again, up to 3 times; "skip" goes on without its value, up to
+        100 in a row. ("retry", 5) or ("skip", 9) sets the limit; beyond it the run ends as with
+        "raise". Every attempt counts. f(x0) cannot be skipped.
     seed
         A whole number; the same seed gives the same run, bit for bit. Drawn
         when not given; see ``result.seed``.
@@ -126,8 +131,8 @@ def minimize(
     ValueError, TypeError
         Wrong input, before any query.
     EvaluationError
-        `fun` raised an exception or returned no finite number, or the workers are gone. Its
-        `.result` is the best so far.
+        `fun` raised an exception or returned no finite number (see `on_failure`), or the workers are
+        gone. Its `.result` is the best so far.
     JournalError, JournalWriteError
         The journal belongs to another run, is in use or damaged; or cannot be written.
 
@@ -155,6 +160,7 @@ def minimize(
         support=support,
         known=known,
         batch=batch,
+        on_failure=on_failure,
     )
     with _evaluator(fun, args, setup.x0.shape, vectorized, workers, copy) as evaluate:
         if journal is None:
@@ -263,6 +269,7 @@ def estimate_gradient(
     workers: Workers = None,
     batch: int = 1,
     copy: bool = True,
+    on_failure: str | tuple[str, int] = "raise",
     seed: int | None = None,
     options: Mapping[str, Any] | None = None,
 ) -> GradientEstimate:
@@ -270,7 +277,7 @@ def estimate_gradient(
 
     Parameters
     ----------
-    fun, x, args, sparsity, f0, vectorized, workers, batch, copy, seed, options
+    fun, x, args, sparsity, f0, vectorized, workers, batch, copy, on_failure, seed, options
         As in `minimize`; `f0` is f(x).
     method
         One of `methods()` that steps along a gradient estimate.
@@ -292,16 +299,17 @@ def estimate_gradient(
     """
     checks.function("fun", fun)
     budget = checks.limits(max_queries)
-    setup = Setup.checked(x, method, sparsity, f0, budget, seed, options, batch=batch)
+    setup = Setup.checked(x, method, sparsity, f0, budget, seed, options, batch=batch, on_failure=on_failure)
     made = setup.method
     if not isinstance(made, HasEstimator):
         raise ValueError(f"method {method!r} does not estimate a gradient; use one that does, such as 'auto'")
     found: list[GradientEstimate] = []
-    run = Run(_estimation(setup, made.estimator, found), setup.x0, budget, setup.seed)
+    steps = _estimation(setup, made.estimator, found)
+    run = Run(steps, setup.x0, budget, setup.seed, on_failure=setup.on_failure)
     with _evaluator(fun, args, setup.x0.shape, vectorized, workers, copy) as evaluate:
         drive(run, evaluate)
     if not found:
-        found.append(GradientEstimate(setup.x0.size, np.zeros(0, np.int64), np.zeros(0)))
+        found.append(GradientEstimate.nothing(setup.x0.size))
     return replace(found[0], queries=run.nfev, shape=setup.x0.shape)
 
 
@@ -357,11 +365,11 @@ def _conduct(
     session: Session | None = None,
 ) -> Result:
     """Run to the end, with a session of a journal in between if there is one."""
-    notify = None if callback is None else _notify(callback)
+    on_move = None if callback is None else notify(callback)
     if session is None:
-        run = setup.run(notify)
+        run = setup.run(on_move)
     else:
-        run = setup.run(session.on_move(notify), session.elapsed)
+        run = setup.run(session.on_move(on_move), session.elapsed)
         evaluate = session.evaluator(run, evaluate)
     with live_line(run) if progress else nullcontext():
         drive(run, evaluate)
@@ -384,13 +392,3 @@ def _evaluator(
 ) -> AbstractContextManager[Evaluator]:
     objective = Objective(fun, args if isinstance(args, tuple) else (args,), shape)
     return choose.evaluator(objective, workers, vectorized, copy)
-
-
-def _notify(callback: Callable[[OptimizeResult], object]) -> Callable[[Run, Point], None]:
-    def on_move(run: Run, to: Point) -> None:
-        if run.nit == 0:  # x0 is no step
-            return
-        x = to.x.reshape(run.x0.shape).copy()
-        callback(OptimizeResult(x=x, fun=to.value, nit=run.nit, nfev=run.nfev))
-
-    return on_move

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gracezo.core.failures import DEFAULT_LIMITS, OnFailure
 from gracezo.core.keys import draw_seed
 from gracezo.core.run import Limits
 from gracezo.core.types import FloatArray, IntArray
@@ -83,6 +84,23 @@ def known(given: object, shape: tuple[int, ...]) -> tuple[FloatArray, FloatArray
 def batch(given: object) -> int:
     """Return how many useful queries an ask may carry."""
     return _whole("batch", given, 1)
+
+
+def on_failure(given: object) -> OnFailure:
+    """Return what becomes of failed evaluations: an action, or an action with its limit."""
+    action, limit = given if isinstance(given, (tuple, list)) and len(given) == 2 else (given, None)
+    if (
+        not isinstance(action, str)
+        or action not in DEFAULT_LIMITS
+        or (action == "raise" and limit is not None)
+    ):
+        raise ValueError(
+            f"on_failure must be 'raise', 'retry' or 'skip', the last two also with a limit such as "
+            f"('retry', 5); given: {given!r}"
+        )
+    return OnFailure(
+        action, DEFAULT_LIMITS[action] if limit is None else _whole("the limit of on_failure", limit, 1)
+    )
 
 
 def number(name: str, given: object) -> float | None:

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gracezo import checks
+from gracezo.core.asks import Ask
 from gracezo.core.result import Result
 from gracezo.core.types import FloatArray
 from gracezo.evaluators.objective import as_value
@@ -24,8 +25,8 @@ class Optimizer:
     ----------
     x0, method, sparsity, support, f0, known, batch, seed, options
         As in `minimize`.
-    max_queries, max_steps, max_seconds, target
-        As in `minimize`.
+    max_queries, max_steps, max_seconds, target, on_failure
+        As in `minimize`. Tell NaN for an evaluation that failed.
 
     Examples
     --------
@@ -51,14 +52,26 @@ class Optimizer:
         max_seconds: float | None = None,
         target: float | None = None,
         batch: int = 1,
+        on_failure: str | tuple[str, int] = "raise",
         seed: int | None = None,
         options: Mapping[str, Any] | None = None,
     ) -> None:
         stop = checks.limits(max_queries, max_steps, max_seconds, target).or_default()
         self._run = Setup.checked(
-            x0, method, sparsity, f0, stop, seed, options, support=support, known=known, batch=batch
+            x0,
+            method,
+            sparsity,
+            f0,
+            stop,
+            seed,
+            options,
+            support=support,
+            known=known,
+            batch=batch,
+            on_failure=on_failure,
         ).run()
-        self._told = 0  # rows of the current ask that have their value
+        self._ask: Ask | None = None
+        self._told = 0  # rows of it that have been told
         self._shown: FloatArray | None = None
 
     def ask(self, limit: int | None = None) -> FloatArray:
@@ -70,13 +83,14 @@ class Optimizer:
         if limit is not None and limit < 1:
             raise ValueError(f"limit must be at least 1; given: {limit!r}")
         if self._shown is None:
-            ask = self._run.next()
-            if ask is None:
+            if self._ask is None or self._told == len(self._ask) or self._run.finish is not None:
+                self._ask, self._told = self._run.next(), 0
+            if self._ask is None:
                 return np.empty((0, *self._run.x0.shape))
-            count = len(ask) - self._told
+            count = len(self._ask) - self._told
             if limit is not None:
                 count = min(count, limit)
-            points = np.stack([ask.point(self._told + row) for row in range(count)])
+            points = np.stack([self._ask.point(self._told + row) for row in range(count)])
             self._shown = points.reshape(count, *self._run.x0.shape)
         return self._shown.copy()
 
@@ -86,7 +100,8 @@ class Optimizer:
         Raises
         ------
         EvaluationError
-            When a value is not a finite number; the run is over then.
+            When a value is not a finite number, and `on_failure` does not make up for it; the run is
+            over then.
         """
         if self._shown is None:
             raise RuntimeError("tell() follows ask(): nothing is being asked")
@@ -97,8 +112,6 @@ class Optimizer:
             )
         first, self._told, self._shown = self._told, self._told + len(told), None
         self._run.record([(first + row, as_value(value)) for row, value in enumerate(told)])
-        if self._run.complete:
-            self._told = 0
         self._run.stop_if_late()
 
     @property

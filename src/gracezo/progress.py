@@ -1,16 +1,30 @@
-"""A live line in the terminal while a run goes on."""
+"""What is said while a run goes on: to a callback of the user's, and by a live line in the terminal."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 import numpy as np
 from rich.console import Console
 from rich.live import Live
 from rich.text import Text
+from scipy.optimize import OptimizeResult
 
+from gracezo.core.asks import Point
 from gracezo.core.run import Run
+
+
+def notify(callback: Callable[[OptimizeResult], object]) -> Callable[[Run, Point], None]:
+    """Return what a run calls at each iterate so that the callback hears of each step."""
+
+    def on_move(run: Run, to: Point) -> None:
+        if run.nit == 0:  # x0 is no step
+            return
+        x = to.x.reshape(run.x0.shape).copy()
+        callback(OptimizeResult(x=x, fun=to.value, nit=run.nit, nfev=run.nfev))
+
+    return on_move
 
 
 def line(run: Run) -> str:

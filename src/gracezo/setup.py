@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from gracezo import checks
 from gracezo.core.asks import Point
+from gracezo.core.failures import OnFailure
 from gracezo.core.keys import Key
 from gracezo.core.method import Method, Problem
 from gracezo.core.run import Limits, Run
@@ -28,6 +29,7 @@ class Setup:
     method: Method
     limits: Limits
     seed: int
+    on_failure: OnFailure
     arguments: dict[str, Any]  # what the path of the run depends on beside x0, as keywords of `checked`
 
     @classmethod
@@ -44,6 +46,7 @@ class Setup:
         support: npt.ArrayLike | None = None,
         known: object = None,
         batch: int = 1,
+        on_failure: object = "raise",
     ) -> Setup:
         """Return a run's setup, or say what is wrong with the arguments."""
         start = checks.point("x0", x0)
@@ -56,7 +59,7 @@ class Setup:
         )
         given = checks.options(options)
         made = catalog.make(method, problem, given)
-        arguments = {
+        arguments: dict[str, Any] = {
             "method": method,
             "sparsity": sparsity,
             "f0": f0,
@@ -66,8 +69,11 @@ class Setup:
             "known": problem.known,
             "batch": problem.batch,
         }
+        rule = checks.on_failure(on_failure)
+        if rule != OnFailure():  # journals older than the rule do not know it
+            arguments["on_failure"] = (rule.action, rule.limit)
         value = _value_at(start.ravel(), checks.number("f0", f0), problem)
-        return cls(start, value, made, limits, checks.seed(seed), arguments)
+        return cls(start, value, made, limits, checks.seed(seed), rule, arguments)
 
     def run(
         self,
@@ -76,7 +82,7 @@ class Setup:
     ) -> Run:
         """Return a run at its beginning; the parameters are those of `Run`."""
         steps = whole_run(self.method, self.x0.ravel(), self.f0, Key(self.seed))
-        return Run(steps, self.x0, self.limits, self.seed, on_move, elapsed)
+        return Run(steps, self.x0, self.limits, self.seed, on_move, elapsed, self.on_failure)
 
 
 def _value_at(x0: FloatArray, f0: float | None, problem: Problem) -> float | None:

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from tempfile import TemporaryDirectory
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 import scipy.optimize
@@ -51,6 +52,26 @@ class Valley:
         return np.array([self(x) for x in points])
 
 
+class Patchy(Valley):
+    """A valley in which about one point in seven has no value, and x0 has one."""
+
+    def __call__(self, x: FloatArray) -> float:
+        """Return f, or NaN, and remember the point."""
+        value = super().__call__(x)
+        return np.nan if x.any() and crc32(x.tobytes()) % 7 == 0 else value
+
+
+class Shaky(Valley):
+    """A valley that fails at a few calls and answers when asked again."""
+
+    fails_at = (1, 2, 5, 11, 12, 30)
+
+    def __call__(self, x: FloatArray) -> float:
+        """Return f, or NaN, and remember the point."""
+        value = super().__call__(x)
+        return np.nan if len(self.points) in self.fails_at else value
+
+
 @dataclass(frozen=True)
 class Case:
     """A method with the settings to check it under."""
@@ -60,6 +81,7 @@ class Case:
     sparsity: int | None = 3
     max_queries: int = 150
     seed: int = 1
+    on_failure: str | tuple[str, int] = "raise"
 
     def arguments(self, **others: Any) -> dict[str, Any]:
         """Return the keywords for `minimize`."""
@@ -69,6 +91,7 @@ class Case:
             "options": self.options,
             "max_queries": self.max_queries,
             "seed": self.seed,
+            "on_failure": self.on_failure,
         } | others
 
 
@@ -236,6 +259,36 @@ def check_failure(case: Case) -> None:
             raise AssertionError(f"{case.method}: NaN at query {query} went unnoticed")
 
 
+def check_skip(case: Case) -> None:
+    """Where failed evaluations are skipped, all other promises hold, whoever answers."""
+    case = replace(case, on_failure="skip")
+    valley = Patchy()
+    expected = by_serial(case, valley)
+    asked = len(valley.points)
+    assert expected.nfev == asked, f"{case.method}: nfev is {expected.nfev} after {asked} calls"
+    assert asked <= case.max_queries, f"{case.method}: {asked} calls with a budget of {case.max_queries}"
+    assert expected.fun == Patchy()(expected.x), f"{case.method}: fun is not f(x)"
+    assert np.isfinite(expected.trace.values).all(), f"{case.method}: moved to a point that has no value"
+    assert "skipped" in expected.message, f"{case.method}: the message does not speak of the failures"
+    for way in ("rows", "by hand", "pieces"):
+        assert_same(WAYS[way](case, Patchy()), expected, f"{case.method} ({way}, skipping)")
+
+
+def check_retry(case: Case) -> None:
+    """Where failed evaluations are retried, the run is that without failures, and pays for them."""
+    expected = by_serial(case, Valley())
+    for name, run in {"serial": by_serial, "by hand": by_hand}.items():
+        valley = Shaky()
+        spared = replace(case, on_failure="retry", max_queries=case.max_queries + len(valley.fails_at))
+        result = run(spared, valley)
+        what = f"{case.method} ({name}, retrying)"
+        assert np.array_equal(result.x, expected.x), f"{what}: x differs"
+        assert np.array_equal(result.trace.values, expected.trace.values), f"{what}: trace.values differ"
+        cost = result.nfev - expected.nfev
+        assert cost == len(valley.fails_at), f"{what}: {len(valley.fails_at)} failures cost {cost} queries"
+        assert result.nfev == len(valley.points), f"{what}: nfev is not the number of calls"
+
+
 CHECKS: dict[str, Callable[[Case], None]] = {
     "ways": check_ways,
     "count": check_count,
@@ -243,6 +296,8 @@ CHECKS: dict[str, Callable[[Case], None]] = {
     "repeats": check_repeats,
     "vandal": check_vandal,
     "failure": check_failure,
+    "skip": check_skip,
+    "retry": check_retry,
 }
 
 

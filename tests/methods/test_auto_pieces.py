@@ -9,11 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gracezo.core.asks import Ask, Point, Role
 from gracezo.methods.auto.constants import Constants
 from gracezo.methods.auto.decode import read
 from gracezo.methods.auto.density import Density
 from gracezo.methods.auto.difference import Differences
+from gracezo.methods.auto.line import line_search
 from gracezo.methods.auto.model import Model
+from gracezo.methods.auto.request import Request, changes
 from gracezo.methods.auto.tree import Node, Tree, learn_moment, split
 
 
@@ -161,3 +164,40 @@ def test_a_model_grows_with_its_support() -> None:
     model.learn(np.array([1.0]), np.array([4.0]), np.array([1.0]))
     direction = model.direction(np.array([4.0, 3.0]), np.array([1.0, 3.0]))
     assert direction == pytest.approx([-1.0, -1.0])
+
+
+def test_a_request_without_an_answer_is_asked_again_a_little_shorter() -> None:
+    heard: list[float] = []
+    requests = [Request(np.array([j]), np.array([2.0 + j]), Role.PROBE, heard.append) for j in range(3)]
+    steps = changes(Point(np.zeros(3), 1.0), requests)
+    first = next(steps)
+    assert isinstance(first, Ask)
+    assert len(first) == 3
+    answer = np.array([1.0 + 2.0, np.nan, 1.0 + 4.0])
+    for share in (0.99, 0.99**2):
+        again = steps.send(answer)
+        assert isinstance(again, Ask)
+        assert [again.point(row).tolist() for row in range(len(again))] == [[0.0, share * 3.0, 0.0]]
+        answer = np.array([np.nan if share == 0.99 else 1.0 + share * 3.0])
+    with pytest.raises(StopIteration) as end:
+        steps.send(answer)
+    assert end.value.value == pytest.approx([2.0, 3.0, 4.0])
+
+
+def test_a_trial_without_a_value_shortens_the_step() -> None:
+    steps = line_search(Point(np.zeros(1), 0.0), np.array([0]), np.array([1.0]), -2.0, expand=0.6, batch=1)
+    said = [next(steps), *(steps.send(np.array([np.nan])) for _ in range(2))]
+    assert [ask.point(0)[0] for ask in said if isinstance(ask, Ask)] == pytest.approx([1.0, 0.9, 0.27])
+    with pytest.raises(StopIteration) as end:
+        steps.send(np.array([-0.4]))
+    assert [(trial.t, trial.change) for trial in end.value.value] == [(pytest.approx(0.27), -0.4)]
+
+
+def test_no_trial_with_a_value_is_no_descent() -> None:
+    steps = line_search(Point(np.zeros(1), 0.0), np.array([0]), np.array([1.0]), -2.0, expand=0.6, batch=16)
+    next(steps)
+    for _ in range(4):
+        steps.send(np.full(3, np.nan))
+    with pytest.raises(StopIteration) as end:
+        steps.send(np.full(3, np.nan))
+    assert [trial.change for trial in end.value.value] == [math.inf] * 15

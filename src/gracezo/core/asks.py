@@ -3,7 +3,8 @@
 The rules of this file:
 
 - An algorithm is a generator (`Steps`). It never meets the user's function.
-- It yields an `Ask` and receives one value a row, in the order of the rows.
+- It yields an `Ask` and receives one value a row, in the order of the rows: NaN
+  where the evaluation failed and the user would rather go on without it.
 - It yields a `Moved` when an iterate is reached; what it receives then means nothing.
 - When an ask cannot be afforded, `OutOfQueries` is raised inside the generator
   at that yield. It may ask for something cheaper, or return what it has.
@@ -63,6 +64,10 @@ class Offsets(Protocol):
         """Return the rows from `start` up to, not including, `stop`."""
         ...
 
+    def take(self, rows: IntArray) -> Offsets:
+        """Return the rows that are named."""
+        ...
+
 
 @dataclass(frozen=True, eq=False)
 class SparseRows:
@@ -117,6 +122,10 @@ class SparseRows:
             self.indptr[start : stop + 1] - first, self.indices[first:end], self.values[first:end]
         )
 
+    def take(self, rows: IntArray) -> SparseRows:
+        """Return the rows that are named."""
+        return SparseRows.stack([self.part(row, row + 1) for row in rows.tolist()])
+
 
 @dataclass(frozen=True, eq=False)
 class DenseRows:
@@ -135,6 +144,10 @@ class DenseRows:
     def part(self, start: int, stop: int) -> DenseRows:
         """Return the rows from `start` up to, not including, `stop`."""
         return DenseRows(self.rows[start:stop], self.scale)
+
+    def take(self, rows: IntArray) -> DenseRows:
+        """Return the rows that are named."""
+        return DenseRows(self.rows[rows], self.scale)
 
 
 _NOWHERE = SparseRows(np.zeros(2, np.int64), np.zeros(0, np.int64), np.zeros(0))
@@ -184,6 +197,10 @@ class Ask:
     def head(self, count: int) -> Ask:
         """Return an ask for the first `count` rows only."""
         return Ask(self.base, self.offsets.part(0, count), self.role, self.reserve)
+
+    def take(self, rows: IntArray) -> Ask:
+        """Return an ask for the named rows only."""
+        return Ask(self.base, self.offsets.take(rows), self.role, self.reserve)
 
 
 @dataclass(frozen=True, eq=False)

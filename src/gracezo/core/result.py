@@ -156,6 +156,11 @@ class GradientEstimate:
         """Return an estimate that names every coordinate."""
         return cls(len(values), _everything(len(values)), values, flat=flat)
 
+    @classmethod
+    def nothing(cls, size: int, *, flat: bool = False) -> GradientEstimate:
+        """Return an estimate that names no coordinate."""
+        return cls(size, np.zeros(0, np.int64), np.zeros(0), flat=flat)
+
     @property
     def found(self) -> float:
         """The norm of what was found."""

@@ -4,28 +4,32 @@ A `Run` stands between an algorithm and whoever answers it. `next()` gives the
 ask that is to be answered now, or None when the run is over; `record()` takes
 one answer. The rules:
 
-- `nfev` goes up by one for each recorded answer and nowhere else.
+- `nfev` goes up by one for each recorded answer, failed ones too, and nowhere else.
 - An ask goes out only when the budget reaches for it and for its reserve;
   of a divisible ask, as much goes out as the budget reaches for.
 - Answers may arrive in any order; the algorithm sees them all at once, in the
   order of the ask, so nothing depends on who answered first.
 - The best point is taken from asks whose role may answer, and is up to date
   whenever the run stops, also in the middle of a batch.
+- What a failed answer means is decided by the rule in `failures`. Rows that are
+  asked again are bought like any others.
 """
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TypeAlias
 
 import numpy as np
 
+from gracezo.core.answers import lowest
 from gracezo.core.asks import Ask, Moved, OutOfQueries, Point, Steps
 from gracezo.core.errors import EvaluationError, EvaluationFailure
+from gracezo.core.failures import Failures, OnFailure
 from gracezo.core.result import Finish, Result, Status, Trace
 from gracezo.core.types import FloatArray, IntArray
 
@@ -72,6 +76,8 @@ class Run:
         Called with the run and each iterate, x0 first; may raise StopIteration.
     elapsed
         Returns the seconds that count for `max_seconds`; a watch that starts now, if not given.
+    on_failure
+        What becomes of failed evaluations.
     """
 
     def __init__(
@@ -82,6 +88,7 @@ class Run:
         seed: int,
         on_move: Callable[[Run, Point], None] | None = None,
         elapsed: Callable[[], float] | None = None,
+        on_failure: OnFailure | None = None,
     ) -> None:
         self.x0 = x0
         self.limits = limits
@@ -99,53 +106,61 @@ class Run:
         self._best: Point | None = None
         self._ask: Ask | None = None
         self._values: FloatArray | None = None
-        self._missing = 0
+        self._rows: IntArray | None = None  # which rows of the ask were given out last; None: all
+        self._missing = 0  # how many of its rows are still to be answered
+        self._failed: dict[int, tuple[int, EvaluationFailure]] = {}  # row: number of the query, why
+        self._failures = Failures(on_failure or OnFailure())
         self._elapsed = elapsed or _watch()
 
     # ------------------------------------------------------------ the conversation
 
     def next(self) -> Ask | None:
-        """Return the ask to be answered now, or None when the run is over."""
+        """Return the ask to be answered now, or None when the run is over.
+
+        What of it has been answered already is not asked again.
+        """
         if self.finish is not None:
             return None
-        if self._ask is not None:
-            if self._missing:
-                return self._ask
-            answer = self._settle()
-            if self.finish is None:
-                self._advance(answer)
-        else:
-            self._advance(None)
-        return self._ask
+        if self._ask is None:
+            self._advance(partial(next, self._steps))
+        elif self._missing == 0:
+            if self._failed and self._failures.retries:
+                self._retry()
+            else:
+                answer = self._settle()
+                if self.finish is None:
+                    self._advance(partial(self._steps.send, answer))
+        return self._open()
 
     def record(self, answers: Iterable[Answer]) -> None:
-        """Take answers to rows of the current ask: those that became known together.
+        """Take answers to rows of the ask that `next` gave last: those that became known together.
 
         Raises
         ------
         EvaluationError
-            When one of them is a failure. This is the one place that decides what a failure means.
+            When one of them is a failure that ends the run.
         """
         if self._values is None:
             raise RuntimeError("nothing is being asked")
-        failed: tuple[int, EvaluationFailure] | None = None
-        for row, outcome in answers:
+        for given, outcome in answers:
+            row = given if self._rows is None else int(self._rows[given])
             self.nfev += 1
             self._missing -= 1
-            if not isinstance(outcome, EvaluationFailure):
+            if isinstance(outcome, EvaluationFailure):
+                self._failed[row] = self.nfev, outcome
+            else:
                 self._values[row] = outcome
-            elif failed is None:
-                failed = self.nfev, outcome
-        if failed is not None:
-            query, failure = failed
-            message = f"query {query:,} failed: {failure}"
-            self.stop(Status.FAILED, message)
-            raise EvaluationError(message, query, self.result()) from (failure.__cause__ or failure)
+        if self._failed:
+            fatal = self._failures.fatal(self._failed, self._values)
+            if fatal is not None:
+                query, failure = self._failed[fatal]
+                message = f"query {query:,} failed: {failure}"
+                self.stop(Status.FAILED, message)
+                raise EvaluationError(message, query, self.result()) from (failure.__cause__ or failure)
 
-    @property
-    def complete(self) -> bool:
-        """Whether the current ask, if any, has all its answers."""
-        return self._missing == 0
+    def bearable(self, failed: Sequence[int]) -> list[int]:
+        """Return those of the failed rows of the current ask that would not end the run."""
+        return self._failures.bearable(failed)
 
     def stop(self, status: Status, message: str) -> None:
         """End the run now; what has been answered so far still counts."""
@@ -164,9 +179,8 @@ class Run:
 
     # ------------------------------------------------------------ inside
 
-    def _advance(self, answer: FloatArray | None) -> None:
+    def _advance(self, resume: Callable[[], Ask | Moved]) -> None:
         """Let the algorithm think until it asks for something that can be bought, or is done."""
-        resume = partial(self._steps.send, answer)  # type: ignore[arg-type]  # None starts a generator
         try:
             while True:
                 said = resume()
@@ -184,6 +198,7 @@ class Run:
                     self._values = np.empty(bought)
                     self._values.fill(np.nan)
                     self._missing = bought
+                    self._failures.begin(said.role)
                     self.rounds += 1
                     return
                 self._refused = len(said) + said.reserve
@@ -192,6 +207,32 @@ class Run:
             self._end(end.value)
         except OutOfQueries:
             self._end(Finish(Status.SPENT, self._spent_message()))
+
+    def _retry(self) -> None:
+        """Ask the failed rows again, or tell the algorithm that the budget does not reach for them."""
+        assert self._ask is not None
+        again = self._ask.take(np.array(list(self._failed)))
+        if self._affordable(again) == len(again):
+            self._failures.retry(len(again))
+            self._failed.clear()
+            self._missing = len(again)
+            self.rounds += 1
+            return
+        self._refused = len(again) + again.reserve
+        self._settle()
+        if self.finish is None:
+            self._advance(partial(self._steps.throw, OutOfQueries()))
+
+    def _open(self) -> Ask | None:
+        """Return the current ask, less the rows that are answered."""
+        self._rows = None
+        if self._ask is None or self._missing == len(self._ask):
+            return self._ask
+        assert self._values is not None
+        self._rows = np.array(
+            [row for row in np.flatnonzero(np.isnan(self._values)) if row not in self._failed]
+        )
+        return self._ask.take(self._rows)
 
     def _affordable(self, ask: Ask) -> int:
         """Return how many rows of an ask to buy: all, or none, or as many as a divisible one can have."""
@@ -220,10 +261,9 @@ class Run:
         ask, values = self._ask, self._values
         assert ask is not None
         assert values is not None
-        self._ask = self._values = None
-        self._missing = 0
+        self._clear()
         if ask.role.may_answer:
-            row = int(np.where(np.isnan(values), np.inf, values).argmin())  # NaN: not answered
+            row = lowest(values)
             if values[row] < (math.inf if self._best is None else self._best.value):
                 self._best = Point(ask.point(row), float(values[row]))
                 if self._target_reached and self._moves:
@@ -251,9 +291,14 @@ class Run:
 
     def _end(self, finish: Finish) -> None:
         self.finish = finish
+        self._clear()
+        self._steps.close()
+
+    def _clear(self) -> None:
+        """Nothing is being asked."""
         self._ask = self._values = None
         self._missing = 0
-        self._steps.close()
+        self._failed.clear()
 
     # ------------------------------------------------------------ what came of it
 
@@ -280,7 +325,7 @@ class Run:
             nit=self.nit,
             success=finish.status == Status.CONVERGED,
             status=int(finish.status),
-            message=finish.message,
+            message=finish.message + self._failures.summary,
             support=_support(start, best.x),
             trace=Trace(queries=moves[:, 0].astype(np.int64), values=moves[:, 1]),
             rounds=self.rounds,

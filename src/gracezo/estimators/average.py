@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gracezo.core.answers import answered
 from gracezo.core.asks import Ask, DenseRows, Point, Role, Steps
 from gracezo.core.keys import Key
 from gracezo.core.result import GradientEstimate
@@ -52,10 +53,18 @@ class Average:
         scale = self.weight / (self.queries * eps)
         total: FloatArray | float = 0.0
         flat = True
+        used = 0
         for count, after in batches(self.queries, d):
             rows = self.draw(random, count, d)
             values = yield Ask(at.x, DenseRows(rows, eps), Role.PROBE, reserve=after)
             changes = values - at.value
             flat = flat and not changes.any()
-            total = total + combined(scale * changes, rows)
+            changes, rows = answered(changes, rows)
+            if len(changes):
+                total = total + combined(scale * changes, rows)
+                used += len(changes)
+        if used == 0:
+            return GradientEstimate.nothing(d)
+        if used < self.queries:  # the mean is over what was answered
+            total = total * (self.queries / used)
         return GradientEstimate.full(np.asarray(total), flat=flat)

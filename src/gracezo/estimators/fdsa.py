@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gracezo.core.answers import answered
 from gracezo.core.asks import Ask, Point, Role, SparseRows, Steps
 from gracezo.core.keys import Key
 from gracezo.core.result import GradientEstimate
@@ -23,13 +24,13 @@ def differences(at: Point, coordinates: IntArray, eps: float) -> Steps[GradientE
         return GradientEstimate(len(at.x), coordinates, np.zeros(0))
     rows = SparseRows.coordinates(coordinates, np.full(len(coordinates), eps))
     values = yield Ask(at.x, rows, Role.REFRESH)
-    changes = values - at.value
+    changes, measured = answered(values - at.value, coordinates)
     return GradientEstimate(
         len(at.x),
-        coordinates,
+        measured,
         changes / eps,
-        confirmed=np.ones(len(coordinates), np.bool_),
-        flat=not changes.any(),
+        confirmed=np.ones(len(measured), np.bool_),
+        flat=len(measured) == len(coordinates) and not changes.any(),
     )
 
 

@@ -25,6 +25,7 @@ its place in the block, so the order is still uniform given all that is known.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from itertools import chain, repeat
@@ -82,6 +83,9 @@ VARIANTS = {
 }
 
 
+_ATTEMPTS = 2  # at a pair of queries, where failed evaluations are skipped
+
+
 @dataclass(frozen=True)
 class _Found:
     """What a group's search leaves: at most two coordinates, and whether no probe changed f."""
@@ -101,17 +105,26 @@ def search(
     """Shrink one group to at most two coordinates (Algorithm 1, lines 6 to 20): two queries a round.
 
     A group that does not answer the first of its two queries is empty, and the second is not spent.
+    When one of them fails and is skipped, both are asked once more, with new signs; then the group is
+    left alone.
     """
     if len(group) <= 2:
         return _Found(group, flat=False)
     for divisions in schedule:
         labels = variant.labels(random, len(group), divisions)
-        u = _signs(random, len(group), eps)
-        # Neither query is of use without what follows: v, and the measurement of what is left.
-        (value_u,) = yield Ask(at.x, SparseRows.single(group, u), Role.PROBE, reserve=2)
-        if value_u == at.value:
-            return _Found(group[:0], flat=True)
-        (value_v,) = yield Ask(at.x, SparseRows.single(group, u * labels), Role.PROBE, reserve=1)
+        for _ in range(_ATTEMPTS):
+            u = _signs(random, len(group), eps)
+            # Neither query is of use without what follows: v, and the measurement of what is left.
+            (value_u,) = yield Ask(at.x, SparseRows.single(group, u), Role.PROBE, reserve=2)
+            if value_u == at.value:
+                return _Found(group[:0], flat=True)
+            if math.isnan(value_u):
+                continue
+            (value_v,) = yield Ask(at.x, SparseRows.single(group, u * labels), Role.PROBE, reserve=1)
+            if not math.isnan(value_v):
+                break
+        else:
+            return _Found(group[:0], flat=False)
         target = np.rint((value_v - at.value) / (value_u - at.value))
         if variant.clamp:
             target = min(max(target, 0.0), float(labels[-1]))

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from gracezo.core.answers import answered
 from gracezo.core.asks import Ask, DenseRows, Point, Role, Steps
 from gracezo.core.keys import Key
 from gracezo.core.result import GradientEstimate
@@ -48,7 +49,11 @@ class DebiasedLasso:
         eps = self.eps(step)
         rows = signs(key.generator(), self.queries, len(at.x))
         values = yield Ask(at.x, DenseRows(rows, eps), Role.PROBE)
+        values, rows = answered(values, rows)
+        if len(values) < 2:  # the intercept takes one
+            return GradientEstimate.nothing(len(at.x))
         changes = values - at.value
         samples = (changes if self.differenced else values) / eps
         estimate = debiased_lasso(rows, samples, self.penalty)
-        return GradientEstimate.full(estimate, flat=not changes.any())
+        flat = len(values) == self.queries and not changes.any()
+        return GradientEstimate.full(estimate, flat=flat)

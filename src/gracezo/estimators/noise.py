@@ -30,6 +30,7 @@ AGREEMENT = 4.0  # three estimates agree when they lie within this factor (the p
 RANGE = 0.1  # values that differ by more, relatively, show the function and not its noise
 FIRST, LAST = 1e-7, 10.0  # the spacing tried first and the widest, beside max(1, ‖x‖)
 STRIDE = 1e2  # from one spacing to the next (theirs); its square when no value changed at all
+BESIDE = 1.1  # from a spacing at which an evaluation failed to another one that serves as well
 TRIES = 5
 
 
@@ -122,6 +123,9 @@ def measure_noise(at: Point, key: Key) -> Steps[NoiseEstimate]:
             break
         spacing = further
         asked = yield Ask(at.x, DenseRows(rows, spacing), Role.PROBE)
+        if np.isnan(asked).any():  # a table with a gap has no differences
+            further = spacing * BESIDE
+            continue
         values = np.insert(asked, 0, at.value)
         verdict, level = judge(values)
         if verdict is Spacing.RIGHT:

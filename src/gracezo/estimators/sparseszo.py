@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from gracezo.core.answers import answered
 from gracezo.core.asks import Ask, Point, Role, Steps
 from gracezo.core.keys import Key
 from gracezo.core.result import GradientEstimate
@@ -55,5 +56,9 @@ class SparseSZO:
         rows = gaussian(key.generator(), self.queries, len(self._mask))
         changes = (yield Ask(at.x, placed(rows, self._mask, eps), Role.PROBE)) - at.value
         # With every probe flat x stays, and with it the mask: there is nothing this method could still find.
-        values = combined(changes, rows) / (self.queries * eps)
-        return GradientEstimate(len(at.x), self._mask, values, flat=not changes.any())
+        flat = not changes.any()  # a gap is not flat
+        changes, rows = answered(changes, rows)
+        if len(changes) == 0:
+            return GradientEstimate.nothing(len(at.x))
+        values = combined(changes, rows) / (len(changes) * eps)
+        return GradientEstimate(len(at.x), self._mask, values, flat=flat)

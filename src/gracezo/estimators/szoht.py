@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from gracezo.core.answers import answered
 from gracezo.core.asks import Ask, Point, Role, Steps
 from gracezo.core.keys import Key
 from gracezo.core.result import GradientEstimate
@@ -49,10 +50,12 @@ class SubsetSphere:
         subsets = np.stack([random.choice(d, self.sparsity, replace=False) for _ in range(self.queries)])
         rows = sphere(random, self.queries, self.sparsity)
         changes = (yield Ask(at.x, placed(rows, subsets, eps), Role.PROBE)) - at.value
-        if not changes.any():
-            flat = self._ground.everywhere(at, subsets)
-            return GradientEstimate(d, np.zeros(0, np.int64), np.zeros(0), flat=flat)
-        weights = changes[:, None] * rows * (d / (self.queries * eps))
+        if not changes.any():  # a gap is not flat
+            return GradientEstimate.nothing(d, flat=self._ground.everywhere(at, subsets))
+        changes, rows, subsets = answered(changes, rows, subsets)
+        if len(changes) == 0:
+            return GradientEstimate.nothing(d)
+        weights = changes[:, None] * rows * (d / (len(changes) * eps))
         touched, place = np.unique(subsets, return_inverse=True)
         values = np.zeros(len(touched))
         np.add.at(values, place.ravel(), weights.ravel())

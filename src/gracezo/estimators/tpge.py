@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gracezo.core.answers import answered
 from gracezo.core.asks import Ask, DenseRows, Point, Role, Steps
 from gracezo.core.keys import Key
 from gracezo.core.result import GradientEstimate
@@ -37,10 +38,16 @@ class TPGE:
         random = key.generator()
         total = np.zeros(d)
         flat = True
+        used = 0
         for count, after in batches(self.pairs, 3 * d):  # a pair holds z₁, z₂ and their sum
             first, second = gaussian(random, count, d), gaussian(random, count, d)
             rows = np.concatenate([first, first + second])
             values = yield Ask(at.x, DenseRows(rows, eps), Role.PROBE, reserve=2 * after)
             flat = flat and bool(np.all(values == at.value))
-            total += combined(values[count:] - values[:count], second)
-        return GradientEstimate.full(total / (self.pairs * eps), flat=flat)
+            changes, second = answered(values[count:] - values[:count], second)
+            if len(changes):
+                total += combined(changes, second)
+                used += len(changes)
+        if used == 0:
+            return GradientEstimate.nothing(d)
+        return GradientEstimate.full(total / (used * eps), flat=flat)

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from gracezo.core.answers import answered
 from gracezo.core.asks import Ask, Point, Role, Steps
 from gracezo.core.keys import Key
 from gracezo.core.result import GradientEstimate
@@ -64,9 +65,8 @@ class ZOBCD:
             values.append((yield Ask(at.x, part, Role.PROBE, reserve=after)))
             start += count
         slopes = (np.concatenate(values) - at.value) / eps
-        if not slopes.any():
-            return GradientEstimate(
-                d, np.zeros(0, np.int64), np.zeros(0), flat=self._ground.everywhere(at, block)
-            )
+        if not slopes.any():  # a gap is not flat
+            return GradientEstimate.nothing(d, flat=self._ground.everywhere(at, block))
+        slopes, rows = answered(slopes, rows)
         support, found = self.recovery.recover(rows, slopes)
         return GradientEstimate(d, block[support], found)

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from gracezo.core.answers import answered
 from gracezo.core.asks import Ask, DenseRows, Point, Role, Steps
 from gracezo.core.keys import Key
 from gracezo.core.result import GradientEstimate
@@ -47,5 +48,7 @@ class ZORO:
         if self._rows is None:
             self._rows = signs(key.generator(), self.queries, len(at.x))
         slopes = ((yield Ask(at.x, DenseRows(self._rows, eps), Role.PROBE)) - at.value) / eps
-        support, values = self.recovery.recover(self._rows, slopes)
-        return GradientEstimate(len(at.x), support, values, flat=not slopes.any())
+        flat = not slopes.any()  # a gap is not flat
+        slopes, rows = answered(slopes, self._rows)
+        support, values = self.recovery.recover(rows, slopes)
+        return GradientEstimate(len(at.x), support, values, flat=flat)

@@ -53,7 +53,7 @@ class Record:
     steps : list of Step
         The iterates, x0 first.
     in_flight : int
-        Queries that were asked and have no value yet.
+        Queries that were asked and have no value yet; a failed one counts if it ended the run.
     reasked : int
         Queries that were asked again because their values were lost.
     aside : int
@@ -92,13 +92,15 @@ def read(path: str | os.PathLike[str]) -> Record:
                 "SELECT ifnull(sum(rows), 0), ifnull(sum(reasked), 0) FROM asks WHERE aside = 0"
             )
             ((aside,),) = store.rows("SELECT count(*) FROM answers JOIN asks ON id = ask WHERE aside != 0")
+            goes_on = "on_failure" in identity.arguments  # the rule, when failures do not end the run
             return Record(
                 identity=identity,
                 header={name: value for name, value in store.header().items() if name in _SHOWN},
                 finish=store.finish(),
                 queries=queries,
                 steps=list(_steps(store, identity.x0.ravel())),
-                in_flight=asked - sum(query.failure is None for query in queries),
+                in_flight=asked
+                - (len(queries) if goes_on else sum(query.failure is None for query in queries)),
                 reasked=again,
                 aside=aside,
             )

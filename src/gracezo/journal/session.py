@@ -6,6 +6,8 @@ A session stands between a run and its evaluator and is itself an evaluator:
   been compared; the first that differs ends the replay with an error.
 - Any other ask is written before it is sent, and each value before the run
   can see it.
+- A recorded failure is replayed too, if the run had gone on after it (it was
+  asked again, or skipped); one that had ended the run is asked again.
 - While it replays, no callback is fired and the clock stands still.
 
 Two things may make a run ask otherwise than recorded without anything being
@@ -20,12 +22,16 @@ import math
 import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
+from operator import itemgetter
 from types import TracebackType
 from typing import Any
 
-from gracezo.core.asks import Ask, Offsets, Point
+import numpy as np
+
+from gracezo.core.asks import Ask, Point
 from gracezo.core.drive import Evaluator
+from gracezo.core.errors import EvaluationFailure
 from gracezo.core.result import Status
 from gracezo.core.run import Answer, DefaultBudget, Limits, Run
 from gracezo.core.types import FloatArray
@@ -166,7 +172,7 @@ class Session:
         def answer(ask: Ask) -> Generator[Sequence[Answer], None, None]:
             digest = self._digest(ask)
             record = self._recorded(run, ask, digest)
-            known = [] if record is None else self._store.answers(record)
+            known = [] if record is None else self._known(run, record)
             self._place += 1
             if self._place >= len(self._asks):
                 self._go_live()
@@ -227,6 +233,13 @@ class Session:
             return None
         raise self._diverges(run, f"what the method asks at query {run.nfev + 1:,} is not what is recorded")
 
+    def _known(self, run: Run, record: StoredAsk) -> list[Answer]:
+        """Return the recorded answers to an ask; a failure that had ended the run is to be asked again."""
+        known: list[Answer] = list(self._store.answers(record))
+        failures = self._store.failures(record)
+        known += [(row, EvaluationFailure(failures[row])) for row in run.bearable(list(failures))]
+        return sorted(known, key=itemgetter(0))
+
     def _diverges(self, run: Run, how: str) -> ValueError:
         """Return the error that says why the run does not go the way of the record."""
         path = self._journal.path
@@ -263,7 +276,7 @@ class Session:
             run.reasked += again
         self._sent = place, at_once
         if len(missing) < len(ask):
-            ask = Ask(ask.base, _Selected(ask.offsets, missing), ask.role, ask.reserve)
+            ask = ask.take(np.array(missing))
         with closing(evaluate(ask)) as arriving:
             for answers in arriving:
                 known = [(missing[row], outcome) for row, outcome in answers]
@@ -293,23 +306,6 @@ class Session:
         if finish != self._finish:
             self._store.put(finish=None if finish is None else asdict(finish))
             self._finish = finish
-
-
-@dataclass(frozen=True, eq=False)
-class _Selected:
-    """Some rows of displacements."""
-
-    offsets: Offsets
-    rows: list[int]
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def add(self, row: int, x: FloatArray) -> None:
-        self.offsets.add(self.rows[row], x)
-
-    def part(self, start: int, stop: int) -> _Selected:
-        return _Selected(self.offsets, self.rows[start:stop])
 
 
 def _curtailed(run: Run) -> int | None:

@@ -232,6 +232,20 @@ class Store:
                     raise TypeError(f"the value {value!r} at row {row} of {ask.rows}")
             return found
 
+    def failures(self, ask: StoredAsk) -> dict[int, str]:
+        """Return why rows of an ask have no value, where the record says so."""
+        with self._believing():
+            found = dict(
+                self._connection.execute(
+                    "SELECT row, failure FROM answers WHERE ask = ? AND failure IS NOT NULL ORDER BY row",
+                    (ask.id,),
+                ).fetchall()
+            )
+            for row, failure in found.items():
+                if not 0 <= row < ask.rows or not isinstance(failure, str):
+                    raise TypeError(f"the failure {failure!r} at row {row} of {ask.rows}")
+            return found
+
     def write_ask(self, role: str, rows: int, digest: int, at_once: int, curtailed: int | None) -> int:
         """Write what is about to be sent, and return its id."""
         self._last_ask += 1

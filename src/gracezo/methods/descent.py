@@ -2,6 +2,10 @@
 
 Qiu & Tong (ICML 2024), Algorithm 2: x_{t+1} = x_t − η·g_t, one query for
 f(x_{t+1}); the answer is the best iterate.
+
+Where failed evaluations are skipped and f(x_{t+1}) is such a one, the step is
+halved until there is a value, a few times; then the method stays where it is
+and makes another estimate.
 """
 
 from __future__ import annotations
@@ -15,7 +19,10 @@ from gracezo.core.keys import Key
 from gracezo.core.method import Estimator
 from gracezo.core.result import Finish, Status
 from gracezo.core.steps import reserving
+from gracezo.core.types import FloatArray
 from gracezo.updates import Update
+
+_HALVINGS = 4
 
 
 @dataclass(frozen=True)
@@ -36,7 +43,16 @@ class Descent:
                 return Finish(Status.NOTHING_TO_FIND, f"every probe of step {step:,} left f unchanged")
             x = self.update(at.x, gradient)
             if not np.array_equal(x, at.x):  # the value at the same point is known
-                x.flags.writeable = False
-                (value,) = yield Ask.at(x, Role.STEP)
-                at = Point(x, float(value))
+                at = yield from _moved(at, x)
             yield Moved(at)
+
+
+def _moved(at: Point, x: FloatArray) -> Steps[Point]:
+    """Return the new point with its value, or a nearer one, or the old one when none of them has a value."""
+    for _ in range(_HALVINGS + 1):
+        x.flags.writeable = False
+        (value,) = yield Ask.at(x, Role.STEP)
+        if not np.isnan(value):
+            return Point(x, float(value))
+        x = 0.5 * (at.x + x)
+    return at

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from gracezo.core.answers import lowest
 from gracezo.core.asks import Ask, DenseRows, Moved, Point, Role, Steps
 from gracezo.core.keys import Key
 from gracezo.core.method import Problem
@@ -39,7 +40,7 @@ class GLD:
             values = yield ask  # fewer than asked when the budget ends
             if np.all(values == at.value):
                 return Finish(Status.NOTHING_TO_FIND, f"every trial of step {step:,} left f unchanged")
-            best = int(values.argmin())
+            best = lowest(values)
             if values[best] < at.value:
                 x = ask.point(best)
                 x.flags.writeable = False

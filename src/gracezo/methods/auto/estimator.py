@@ -12,7 +12,7 @@ from gracezo.core.result import GradientEstimate
 from gracezo.methods.auto.constants import Constants
 from gracezo.methods.auto.density import Density
 from gracezo.methods.auto.difference import Differences
-from gracezo.methods.auto.request import ask_for
+from gracezo.methods.auto.request import changes
 from gracezo.methods.auto.search import Search
 from gracezo.methods.auto.support import outside
 
@@ -68,8 +68,8 @@ class TreeEstimator:
                 settled = plantings > 1  # unless the fresh sum opens a set that is worth a query
                 while requests := search.requests(self._batch):
                     settled = settled and not search.rooted
-                    changes = (yield ask_for(at.x, requests)) - at.value
-                    for request, change in zip(requests, changes, strict=True):
+                    measured = yield from changes(at, requests)
+                    for request, change in zip(requests, measured, strict=True):
                         request.absorb(float(change))
                     search.floor = self._constants.negligible * float(np.sqrt(norm2))
                     residual = search.unexplained

@@ -10,15 +10,17 @@ import numpy as np
 from gracezo.core.asks import Ask, Point, Role, SparseRows, Steps
 from gracezo.core.types import FloatArray, IntArray
 
+_SHORTER = 0.9  # after a first trial without a value
 _TRIALS = 5  # halvings after which a direction is given up: it is no descent
 
 
 @dataclass(frozen=True)
 class Trial:
-    """What came of a step of length `t`: the change of f there."""
+    """What came of a step of length `t`: the change of f there, and f itself as it was answered."""
 
     t: float
     change: float
+    value: float = math.nan
 
 
 def line_search(
@@ -34,7 +36,10 @@ def line_search(
 
     The first length is that of the model. It is doubled while f falls almost as the
     tangent says, and cut by parabolas through what was tried while f does not fall.
-    Each round of a larger batch carries the lengths that might come next.
+    Each round of a larger batch carries the lengths that might come next. A trial whose
+    evaluation failed and was skipped counts as infinitely bad: the next one is shorter, at
+    first by little, since the failure may have been chance. It is not among those returned
+    unless there is no other.
     """
     trials: list[Trial] = []
     t = 1.0
@@ -44,7 +49,10 @@ def line_search(
             break  # shorter than the precision of x
         rows = SparseRows.stack([SparseRows.single(indices, length * direction) for length in lengths])
         values = yield Ask(at.x, rows, Role.STEP)
-        new = [Trial(length, float(v) - at.value) for length, v in zip(lengths, values, strict=False)]
+        values = np.where(np.isnan(values), np.inf, values)
+        new = [
+            Trial(length, float(v) - at.value, float(v)) for length, v in zip(lengths, values, strict=False)
+        ]
         trials.extend(new)
         best = min(trials, key=lambda trial: trial.change)
         longest = max(trials, key=lambda trial: trial.t)
@@ -56,9 +64,13 @@ def line_search(
         if len(new) < len(lengths):
             break
         shortest = min(trials, key=lambda trial: trial.t)
+        if shortest.change == math.inf:
+            t = shortest.t * (_SHORTER if len(trials) == len(new) else 0.3)
+            continue
         bend = shortest.change - slope * shortest.t
         t = float(np.clip(-0.5 * slope * shortest.t**2 / bend, 0.1 * shortest.t, 0.5 * shortest.t))
-    return sorted(trials, key=lambda trial: trial.change) or [Trial(t, 0.0)]
+    known = [trial for trial in trials if trial.change < math.inf]
+    return sorted(known or trials, key=lambda trial: trial.change) or [Trial(t, 0.0)]
 
 
 def _moves(at: Point, indices: IntArray, step: FloatArray) -> bool:

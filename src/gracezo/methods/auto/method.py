@@ -27,7 +27,7 @@ from gracezo.methods.auto.difference import Differences
 from gracezo.methods.auto.estimator import TreeEstimator
 from gracezo.methods.auto.line import Trial, line_search, slope_at_best
 from gracezo.methods.auto.model import Model
-from gracezo.methods.auto.request import Request, ask_for
+from gracezo.methods.auto.request import Request, changes
 from gracezo.methods.auto.search import Search
 from gracezo.methods.auto.support import Support, outside
 
@@ -94,10 +94,10 @@ class Auto:
                         at = moved
                         yield Moved(at)
                     continue
-                changes = (yield ask_for(at.x, requests)) - at.value
+                found = yield from changes(at, requests)
                 self._queries += len(requests)
                 self._spent += sum(request.role is Role.REFRESH for request in requests)
-                for request, change in zip(requests, changes, strict=True):
+                for request, change in zip(requests, found, strict=True):
                     request.absorb(float(change))
         except OutOfQueries:
             if self._dense:
@@ -249,7 +249,7 @@ class Auto:
             return None
         x = at.x.copy()
         x[support.indices] += best.t * direction
-        moved = Point(x, at.value + best.change)
+        moved = Point(x, best.value)
         self._search.centre(moved)
         self._searched_here = False
         self._review(trials, direction, slope, key)
