@@ -24,6 +24,7 @@ from gracezo.evaluators import choose
 from gracezo.evaluators.choose import Workers
 from gracezo.evaluators.objective import Objective
 from gracezo.evaluators.serial import Serial
+from gracezo.evaluators.spread import Spread
 from gracezo.journal.errors import JournalError
 from gracezo.journal.identity import Identity, fingerprint
 from gracezo.journal.session import Session
@@ -366,6 +367,7 @@ def _conduct(
 ) -> Result:
     """Run to the end, with a session of a journal in between if there is one."""
     on_move = None if callback is None else notify(callback)
+    workers = evaluate.size if isinstance(evaluate, Spread) else 1
     if session is None:
         run = setup.run(on_move)
     else:
@@ -373,7 +375,12 @@ def _conduct(
         evaluate = session.evaluator(run, evaluate)
     with live_line(run) if progress else nullcontext():
         drive(run, evaluate)
-    return run.result()
+    result = run.result()
+    if workers > run.widest > 0:
+        result.message += (
+            f"; of {workers} workers at most {run.widest} had work: batch={workers} would use all"
+        )
+    return result
 
 
 def _estimation(setup: Setup, estimator: Estimator, found: list[GradientEstimate]) -> Steps[Finish]:

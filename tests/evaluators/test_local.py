@@ -28,7 +28,7 @@ from gracezo.evaluators.report import Report, WorkerTraceback
 from gracezo.evaluators.serial import Serial
 from gracezo.evaluators.spread import MOST_LOSSES
 from gracezo.evaluators.worker import Missing, remember, work_from_desk
-from gracezo.testing import assert_same
+from gracezo.testing import Valley, assert_same
 
 X0 = np.zeros(200)
 
@@ -454,3 +454,11 @@ def test_wrong_workers_leave_no_journal(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="workers must be at least 1"):
         minimize(value, 0, journal=tmp_path / "run.db")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_idle_workers_are_told_of() -> None:
+    with ThreadPoolExecutor(5) as pool:
+        idle = gracezo.minimize(Valley(), np.zeros(60), max_queries=20, seed=0, workers=pool)
+        busy = gracezo.minimize(Valley(), np.zeros(60), max_queries=20, seed=0, workers=pool, batch=5)
+    assert idle.message == "all 20 queries are spent; of 5 workers at most 1 had work: batch=5 would use all"
+    assert "workers" not in busy.message

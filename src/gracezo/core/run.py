@@ -95,6 +95,7 @@ class Run:
         self.seed = seed
         self.nfev = 0
         self.rounds = 0
+        self.widest = 0  # rows of the largest batch
         self.reasked = 0  # kept by whoever asks again
         self.curtailed = False  # whether the budget has refused or cut short something
         self.late = False  # whether the time had passed
@@ -200,6 +201,7 @@ class Run:
                     self._missing = bought
                     self._failures.begin(said.role)
                     self.rounds += 1
+                    self.widest = max(self.widest, bought)
                     return
                 self._refused = len(said) + said.reserve
                 resume = partial(self._steps.throw, OutOfQueries())

@@ -99,6 +99,11 @@ class Spread:
         self._whole_shares = whole_shares
         self._row_seconds: float | None = None
 
+    @property
+    def size(self) -> int:
+        """How many workers there are."""
+        return self._crew.size
+
     def __call__(self, ask: Ask) -> Generator[Sequence[Answer], None, None]:
         """Yield the answers as they come back."""
         crew = self._crew
