@@ -1,0 +1,37 @@
+"""SciPy's L-BFGS-B with its own differences: d queries a gradient.
+
+Forward differences while they help. When L-BFGS-B stops, it starts again where it is with central ones, and
+then with both in turn until the budget is spent or neither moves it.
+"""
+
+from __future__ import annotations
+
+from itertools import cycle
+
+import numpy as np
+from scipy.optimize import minimize
+
+from benchmarks.queries.rivals.method import DEFAULTS, Method, Objective, Task
+from gracezo.core.types import FloatArray
+
+OPTIONS = {"maxiter": 10**9, "maxfun": 10**9, "ftol": 0.0, "gtol": 0.0}
+"""No rule but the budget ends a run; what remains is that no step can be found."""
+
+
+def descend(f: Objective, x: FloatArray) -> FloatArray:
+    """Run L-BFGS-B until neither kind of difference moves it; return the point."""
+    stuck = 0
+    for differences in cycle(["2-point", "3-point"]):
+        end = minimize(f, x, jac=differences, method="L-BFGS-B", options=OPTIONS)
+        stuck = 0 if not np.array_equal(end.x, x) else stuck + 1
+        x = end.x
+        if stuck == 2:
+            break
+    return x
+
+
+def solve(f: Objective, task: Task) -> None:
+    descend(f, task.x0)
+
+
+METHOD = Method("lbfgs", "L-BFGS-B", "SciPy's, with its own differences", solve, DEFAULTS, by_gradients=True)
