@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gracezo
-from benchmarks.queries.rivals.method import DEFAULTS, Method, Objective, Task
+from benchmarks.queries.meter import Task
+from benchmarks.queries.problem import Objective
+from benchmarks.queries.rivals.method import DEFAULTS, Method
 
 
 def solve(f: Objective, task: Task) -> None:

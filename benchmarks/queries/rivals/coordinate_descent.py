@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from benchmarks.queries.rivals.method import DEFAULTS, Method, Objective, Task
+from benchmarks.queries.meter import Task
+from benchmarks.queries.problem import Objective
+from benchmarks.queries.rivals.method import DEFAULTS, Method
 from gracezo.core.types import FloatArray
 
 _FIRST_STEP = 0.1

@@ -9,7 +9,9 @@ from __future__ import annotations
 from contextlib import suppress
 
 import gracezo
-from benchmarks.queries.rivals.method import Method, Objective, Task
+from benchmarks.queries.meter import Task
+from benchmarks.queries.problem import Objective
+from benchmarks.queries.rivals.method import Method
 
 _STEP_SIZES = (1.0, 0.5, 0.1, 0.01, 1e-3)
 _DIFFERENCES = (1e-6, 1e-8)

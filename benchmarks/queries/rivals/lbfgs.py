@@ -11,7 +11,9 @@ from itertools import cycle
 import numpy as np
 from scipy.optimize import minimize
 
-from benchmarks.queries.rivals.method import DEFAULTS, Method, Objective, Task
+from benchmarks.queries.meter import Task
+from benchmarks.queries.problem import Objective
+from benchmarks.queries.rivals.method import DEFAULTS, Method
 from gracezo.core.types import FloatArray
 
 OPTIONS = {"maxiter": 10**9, "maxfun": 10**9, "ftol": 0.0, "gtol": 0.0}

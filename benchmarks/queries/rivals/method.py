@@ -6,12 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from benchmarks.queries.meter import Task
-from benchmarks.queries.problem import Objective
-
 Solve: TypeAlias = Callable[..., None]  # (f: Objective, task: Task, **settings)
-
-__all__ = ["Method", "Objective", "Solve", "Task"]
 
 
 @dataclass(frozen=True)

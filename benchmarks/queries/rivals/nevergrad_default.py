@@ -6,7 +6,9 @@ import warnings
 
 import numpy as np
 
-from benchmarks.queries.rivals.method import DEFAULTS, Method, Objective, Task
+from benchmarks.queries.meter import Task
+from benchmarks.queries.problem import Objective
+from benchmarks.queries.rivals.method import DEFAULTS, Method
 
 
 def solve(f: Objective, task: Task) -> None:

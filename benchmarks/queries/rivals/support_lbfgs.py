@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from benchmarks.queries.meter import Task
+from benchmarks.queries.problem import Objective
 from benchmarks.queries.rivals.lbfgs import descend
-from benchmarks.queries.rivals.method import DEFAULTS, Method, Objective, Task
+from benchmarks.queries.rivals.method import DEFAULTS, Method
 from gracezo.core.types import FloatArray
 
 _SHARE = 1e-3
