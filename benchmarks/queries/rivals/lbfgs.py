@@ -14,26 +14,19 @@ from scipy.optimize import minimize
 from benchmarks.queries.meter import Task
 from benchmarks.queries.problem import Objective
 from benchmarks.queries.rivals.method import DEFAULTS, Method
-from gracezo.core.types import FloatArray
 
-OPTIONS = {"maxiter": 10**9, "maxfun": 10**9, "ftol": 0.0, "gtol": 0.0}
+_OPTIONS = {"maxiter": 10**9, "maxfun": 10**9, "ftol": 0.0, "gtol": 0.0}
 """No rule but the budget ends a run; what remains is that no step can be found."""
 
 
-def descend(f: Objective, x: FloatArray) -> FloatArray:
-    """Run L-BFGS-B until neither kind of difference moves it; return the point."""
-    stuck = 0
+def solve(f: Objective, task: Task) -> None:
+    x, stuck = task.x0, 0
     for differences in cycle(["2-point", "3-point"]):
-        end = minimize(f, x, jac=differences, method="L-BFGS-B", options=OPTIONS)
-        stuck = 0 if not np.array_equal(end.x, x) else stuck + 1
+        end = minimize(f, x, jac=differences, method="L-BFGS-B", options=_OPTIONS)
+        stuck = stuck + 1 if np.array_equal(end.x, x) else 0
         x = end.x
         if stuck == 2:
-            break
-    return x
-
-
-def solve(f: Objective, task: Task) -> None:
-    descend(f, task.x0)
+            return
 
 
 METHOD = Method("lbfgs", "L-BFGS-B", "SciPy's, with its own differences", solve, DEFAULTS, by_gradients=True)
