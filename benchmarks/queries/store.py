@@ -39,7 +39,7 @@ class Record:
     best
         The least value of any call.
     seconds, inside
-        Machine time in all, and inside the function.
+        Processor time in all, and inside the function.
     ended
         What ended it: "target", "budget", "itself", or an error.
     """
