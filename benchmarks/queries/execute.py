@@ -6,7 +6,6 @@ import time
 from pathlib import Path
 
 import numpy as np
-
 from benchmarks.queries.functions import SUITE
 from benchmarks.queries.meter import LEVELS, Meter, RunOver, Task
 from benchmarks.queries.rivals import METHODS

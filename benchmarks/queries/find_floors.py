@@ -19,11 +19,11 @@ import sys
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from scipy.optimize import minimize
-
 from benchmarks.queries.floors import FLOORS
 from benchmarks.queries.functions import SUITE
 from benchmarks.queries.problem import Problem
+from scipy.optimize import minimize
+
 from gracezo.core.types import FloatArray
 from gracezo.problems import Attack
 

@@ -16,8 +16,8 @@ import time
 from dataclasses import dataclass
 
 import numpy as np
-
 from benchmarks.queries.problem import TARGETS, Objective, Problem
+
 from gracezo.core.types import FloatArray
 
 _RUNGS = 20  # a decade

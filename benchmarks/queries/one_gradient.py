@@ -19,13 +19,13 @@ from pathlib import Path
 from statistics import mean
 
 import numpy as np
+from benchmarks.queries.plots import save
+from benchmarks.queries.report import fill
+from benchmarks.queries.tables import markdown, write_csv
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 import gracezo
-from benchmarks.queries.plots import save
-from benchmarks.queries.report import fill
-from benchmarks.queries.tables import markdown, write_csv
 from gracezo.problems import Distance
 from gracezo.theory import counting_bound, worst_case_queries
 

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
+from benchmarks.queries.problem import TARGET_NAMES, TARGETS
+from benchmarks.queries.summary import Summary
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from benchmarks.queries.problem import TARGET_NAMES, TARGETS
-from benchmarks.queries.summary import Summary
 from gracezo.core.types import FloatArray
 
 mpl.rcParams["svg.hashsalt"] = "gracezo"  # the same picture is the same file

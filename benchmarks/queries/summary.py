@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-
 from benchmarks.queries.functions import SUITE, Entry
 from benchmarks.queries.meter import LEVELS
 from benchmarks.queries.problem import TARGETS
 from benchmarks.queries.rivals import METHODS
 from benchmarks.queries.rivals.method import Method
 from benchmarks.queries.store import Record, load_all
+
 from gracezo.core.types import FloatArray
 
 _PLACES = [int(np.argmin(np.abs(LEVELS - target))) for target in TARGETS]

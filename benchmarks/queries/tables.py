@@ -9,7 +9,6 @@ from pathlib import Path
 from statistics import median
 
 import numpy as np
-
 from benchmarks.queries.problem import TARGET_NAMES, TARGETS
 from benchmarks.queries.rivals.method import Method
 from benchmarks.queries.summary import Row, Summary

@@ -11,8 +11,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.optimize import approx_fprime
-
 from benchmarks.queries import find_floors
 from benchmarks.queries.functions import SUITE
 from benchmarks.queries.functions.regression import LASSO_500, lasso_data
@@ -24,6 +22,8 @@ from benchmarks.queries.rivals.method import Method
 from benchmarks.queries.run import main
 from benchmarks.queries.store import Job, Record, load_all
 from benchmarks.queries.summary import Summary
+from scipy.optimize import approx_fprime
+
 from gracezo.core.types import FloatArray
 
 SMALL = [name for name in SUITE if "-100k-" not in name and "-1m-" not in name]

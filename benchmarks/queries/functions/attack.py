@@ -10,10 +10,10 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-
 from benchmarks.queries.floors import known
 from benchmarks.queries.functions.paper import wrapped
 from benchmarks.queries.problem import Problem
+
 from gracezo.core.types import FloatArray
 from gracezo.problems import Attack, football
 

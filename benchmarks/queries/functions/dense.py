@@ -12,9 +12,9 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
-
 from benchmarks.queries.floors import known
 from benchmarks.queries.problem import Problem, effective_sparsity, random_rotation, spread
+
 from gracezo.core.types import FloatArray
 
 

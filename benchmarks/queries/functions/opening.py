@@ -11,8 +11,8 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
-
 from benchmarks.queries.problem import Problem
+
 from gracezo.core.types import FloatArray
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import partial
 
 from benchmarks.queries.problem import Problem
+
 from gracezo.problems import Benchmark, Distance, Magnitude
 
 

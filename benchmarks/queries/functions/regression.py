@@ -10,10 +10,10 @@ from collections.abc import Callable
 from functools import partial
 
 import numpy as np
-from scipy.special import expit
-
 from benchmarks.queries.floors import known
 from benchmarks.queries.problem import Problem
+from scipy.special import expit
+
 from gracezo.core.types import FloatArray
 
 

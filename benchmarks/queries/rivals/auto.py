@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import gracezo
 from benchmarks.queries.meter import Task
 from benchmarks.queries.problem import Objective
 from benchmarks.queries.rivals.method import DEFAULTS, Method
+
+import gracezo
 
 
 def solve(f: Objective, task: Task) -> None:

@@ -9,10 +9,10 @@ long as that pays more per query than the full sweep did.
 from __future__ import annotations
 
 import numpy as np
-
 from benchmarks.queries.meter import Task
 from benchmarks.queries.problem import Objective
 from benchmarks.queries.rivals.method import DEFAULTS, Method
+
 from gracezo.core.types import FloatArray
 
 _FIRST_STEP = 0.1

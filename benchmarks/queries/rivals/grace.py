@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-import gracezo
 from benchmarks.queries.meter import Task
 from benchmarks.queries.problem import Objective
 from benchmarks.queries.rivals.method import Method
+
+import gracezo
 
 _STEP_SIZES = (1.0, 0.5, 0.1, 0.01, 1e-3)
 _DIFFERENCES = (1e-6, 1e-8)

@@ -9,11 +9,10 @@ from __future__ import annotations
 from itertools import cycle
 
 import numpy as np
-from scipy.optimize import minimize
-
 from benchmarks.queries.meter import Task
 from benchmarks.queries.problem import Objective
 from benchmarks.queries.rivals.method import DEFAULTS, Method
+from scipy.optimize import minimize
 
 _OPTIONS = {"maxiter": 10**9, "maxfun": 10**9, "ftol": 0.0, "gtol": 0.0}
 """No rule but the budget ends a run; what remains is that no step can be found."""

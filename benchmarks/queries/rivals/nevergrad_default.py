@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 
 import numpy as np
-
 from benchmarks.queries.meter import Task
 from benchmarks.queries.problem import Objective
 from benchmarks.queries.rivals.method import DEFAULTS, Method

@@ -8,11 +8,11 @@ use sparsity when d queries are affordable. When forward differences gain nothin
 from __future__ import annotations
 
 import numpy as np
-from scipy.optimize import minimize
-
 from benchmarks.queries.meter import Task
 from benchmarks.queries.problem import Objective
 from benchmarks.queries.rivals.method import DEFAULTS, Method
+from scipy.optimize import minimize
+
 from gracezo.core.types import FloatArray, IntArray
 
 _SHARE = 1e-3
