@@ -1,6 +1,6 @@
 """Queries that `auto` needs on the paper's functions, against the bars it has to clear.
 
-    PYTHONPATH=src python benchmarks/auto_bars.py [--only distance,attack] [--instances 10]
+    python benchmarks/auto_bars.py [--only distance,attack] [--instances 10]
 
 Every call of f is counted, f(x0) included. Exact and reproducible: instance i uses seed i.
 """
@@ -13,14 +13,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gracezo.core.asks import Ask, Point
+import gracezo
 from gracezo.core.keys import Key
 from gracezo.core.method import Problem
 from gracezo.core.run import Limits, Run
 from gracezo.core.steps import whole_run
 from gracezo.core.types import FloatArray
 from gracezo.methods.auto.constants import Constants
-from gracezo.methods.auto.estimator import TreeEstimator
 from gracezo.methods.auto.method import Auto
 from gracezo.problems import Attack, Distance, Magnitude
 
@@ -65,20 +64,13 @@ def spend(
     return Spending(reached, best / first, run.rounds + 1)
 
 
-def gradient_queries(fun: Objective, d: int, support: set[int], seed: int) -> int:
-    """Return what one gradient costs; all of its coordinates must be found."""
-    steps = TreeEstimator(d).estimate(Point(np.zeros(d), fun(np.zeros(d))), 0, Key(seed))
-    try:
-        ask = next(steps)
-        while True:
-            assert isinstance(ask, Ask)
-            ask = steps.send(np.array([fun(ask.point(row)) for row in range(len(ask))]))
-    except StopIteration as end:
-        estimate = end.value
-    missing = support - set(estimate.indices.tolist())
+def gradient_queries(fun: Distance, seed: int) -> int:
+    """Return what one gradient costs, f(x) included; all of its coordinates must be found."""
+    estimate = gracezo.estimate_gradient(fun, fun.x0, seed=seed)
+    missing = set(np.flatnonzero(fun.optimum).tolist()) - set(estimate.indices.tolist())
     if missing:
-        print(f"    seed {seed}: {len(missing)} of {len(support)} not found")
-    return int(estimate.queries)
+        print(f"    seed {seed}: {len(missing)} of {fun.s} not found")
+    return estimate.queries
 
 
 def line(name: str, results: list[Spending], bars: dict[float, float]) -> None:
@@ -121,7 +113,7 @@ def rows(instances: int, only: str) -> Iterator[tuple[str, Callable[[], None]]]:
                 cost = []
                 for seed in range(count):
                     fun = Distance(d=d, s=s, seed=seed)
-                    cost.append(gradient_queries(fun, d, set(np.flatnonzero(fun.optimum).tolist()), seed))
+                    cost.append(gradient_queries(fun, seed))
                 print(
                     f"| one gradient, d = {d:,}, s = {s} | all | {np.mean(cost):.1f} | | {4.5 * s + 3:g} |",
                     flush=True,
