@@ -1,6 +1,6 @@
 """Queries that `auto` needs on the paper's functions, against the bars it has to clear.
 
-    python benchmarks/auto_bars.py [--only distance,attack] [--instances 10]
+    python benchmarks/auto_bars.py [--only distance,attack] [--instances 10] [--first 0]
 
 Every call of f is counted, f(x0) included. Exact and reproducible: instance i uses seed i.
 """
@@ -81,29 +81,31 @@ def line(name: str, results: list[Spending], bars: dict[float, float]) -> None:
         print(f"| {name} | {ratio:g} | {mean:.1f} | {len(solved)}/{len(spent)} | {bar:g} |", flush=True)
 
 
-def rows(instances: int, only: str) -> Iterator[tuple[str, Callable[[], None]]]:
+def rows(instances: int, only: str, first: int) -> Iterator[tuple[str, Callable[[], None]]]:
     def distance(name: str, d: int, s: int, bars: dict[float, float], budget: int, count: int) -> None:
         results = []
-        for seed in range(count):
+        for seed in range(first, first + count):
             fun = Distance(d=d, s=s, seed=seed)
             results.append(spend(fun, fun.x0, seed, tuple(bars), budget))
         line(name, results, bars)
 
     def magnitude() -> None:
         results = []
-        for seed in range(instances):
+        for seed in range(first, first + instances):
             fun = Magnitude(seed=seed)
             results.append(spend(fun, fun.x0, seed, (0.01,), 500))
         line("Magnitude", results, {0.01: 32})
 
     def attack() -> None:
         fun = Attack()
-        results = [spend(fun, fun.x0, seed, (0.33, 0.25), 3000) for seed in range(2 * instances)]
+        results = [
+            spend(fun, fun.x0, seed, (0.33, 0.25), 3000) for seed in range(first, first + 2 * instances)
+        ]
         line("Attack", results, {0.33: 250, 0.25: 450})
 
     def attack_end() -> None:
         fun = Attack()
-        best = [spend(fun, fun.x0, seed, (0.0,), 20_000).best for seed in range(instances)]
+        best = [spend(fun, fun.x0, seed, (0.0,), 20_000).best for seed in range(first, first + instances)]
         print(f"| Attack | best at 20k | {np.mean(best):.5f} | | 0.2075 |", flush=True)
 
     def gradient() -> None:
@@ -111,7 +113,7 @@ def rows(instances: int, only: str) -> Iterator[tuple[str, Callable[[], None]]]:
             for s in (1, 5, 10, 30, 100):
                 count = instances if d < 1_000_000 else 2
                 cost = []
-                for seed in range(count):
+                for seed in range(first, first + count):
                     fun = Distance(d=d, s=s, seed=seed)
                     cost.append(gradient_queries(fun, seed))
                 print(
@@ -123,7 +125,7 @@ def rows(instances: int, only: str) -> Iterator[tuple[str, Callable[[], None]]]:
         for name, ratio in (("Distance", 0.01), ("Attack", 0.33)):
             for batch in (1, 8):
                 results = []
-                for seed in range(instances):
+                for seed in range(first, first + instances):
                     fun = Distance(seed=seed) if name == "Distance" else Attack()
                     results.append(spend(fun, fun.x0, seed, (ratio,), 3000, batch=batch))
                 queries = np.mean([result.to[ratio] or 3000 for result in results])
@@ -157,9 +159,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", default="", help="names of rows, separated by commas")
     parser.add_argument("--instances", type=int, default=10)
+    parser.add_argument("--first", type=int, default=0, help="the first instance and seed (0)")
     arguments = parser.parse_args()
     print("| function | to | queries, mean | solved | bar |\n|---|---|---|---|---|")
-    for _, job in rows(arguments.instances, arguments.only):
+    for _, job in rows(arguments.instances, arguments.only, arguments.first):
         job()
 
 
