@@ -135,8 +135,8 @@ def _best_difference(problems: list[Distance]) -> float:
 
 _LINES = (  # column, label, colour, dash, marker
     ("auto", "auto, s unknown", "#000000", "-", "o"),
-    ("grace_all", "GraCe (published), passes until all are found", "#D55E00", "--", "s"),
-    ("grace_pass", "GraCe (published), one pass (share found)", "#D55E00", ":", "D"),
+    ("grace_all", "GraCe (published), passes until all are found, 12 at most", "#D55E00", "--", "s"),
+    ("grace_pass", "GraCe (published), one pass; % at the foot: share found", "#D55E00", ":", "D"),
     ("worst_case", "GraCe, worst case of one pass", "#CC79A7", "-.", "v"),
     ("compressed_sensing", "s·ln(d/s): order of compressed sensing", "#0072B2", "--", "x"),
     ("counting", "counting bound, 53 bits a query", "#009E73", "-.", "+"),
@@ -168,17 +168,13 @@ def _panel(axes: Axes, points: list[Point], against: str, title: str) -> None:
             linewidth=2.4 if column == "auto" else 1.5,
             fillstyle="full" if column == "auto" else "none",
         )
+    foot = axes.get_xaxis_transform()  # x as in the data, y from 0 to 1: shares stand below all lines
     for point in points:
-        axes.annotate(
-            f"{100 * point.grace_pass_found:.0f} %",
-            (getattr(point, against), point.grace_pass),
-            xytext=(0, -13),
-            textcoords="offset points",
-            ha="center",
-            fontsize=8,
-        )
+        share = f"{100 * point.grace_pass_found:.0f} %"
+        axes.text(getattr(point, against), 0.02, share, transform=foot, ha="center", fontsize=9)
     axes.set_xscale("log")
     axes.set_yscale("log")
+    axes.set_ylim(bottom=0.4)
     axes.set_xlabel(against)
     axes.set_ylabel("queries to find all s coordinates")
     axes.set_title(f"One gradient, {title}", fontsize=11)
@@ -209,7 +205,7 @@ def table(points: list[Point]) -> str:
                 f"{p.grace_pass:.1f}",
                 f"{100 * p.grace_pass_found:.0f} %",
                 f"{p.grace_all:.0f}"
-                + ("" if p.grace_all_found == 1 else f" ({100 * p.grace_all_found:.0f} %)"),
+                + ("" if p.grace_all_found == 1 else f" ({100 * p.grace_all_found:.3g} %)"),
                 f"{p.worst_case:,.0f}",
                 f"{p.compressed_sensing:.0f}",
                 f"{p.counting:.0f}",

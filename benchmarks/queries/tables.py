@@ -97,13 +97,15 @@ def methods_table(summary: Summary) -> str:
 
 
 def targets_table(summary: Summary, target: float) -> str:
-    """Return queries to one target, the fewest in bold."""
+    """Return queries to one target, the fewest in bold; empty where a method was not run."""
     rows = []
     for row in summary.rows:
         fewest = summary.best(row, target)
-        cells = [
-            f"**{count(q)}**" if q == fewest < math.inf else count(q) for q in _needed(summary, row, target)
-        ]
+        cells = []
+        for method in summary.methods:
+            needed = summary.queries(row, method, target)
+            cell = count(needed) if summary.runs(row, method) else ""
+            cells.append(f"**{cell}**" if needed == fewest < math.inf else cell)
         rows.append([f"`{row.entry.name}`", *cells])
     return markdown(["problem", *(method.label for method in summary.methods)], rows)
 
