@@ -224,6 +224,21 @@ def test_parquet_is_named_when_it_is_missing(
     assert "pip install pyarrow" in capsys.readouterr().err
 
 
+def test_a_program_on_two_workers(capsys: pytest.CaptureFixture[str]) -> None:
+    square = "awk -v OFMT=%.15g '{s += ($1 - 1) * ($1 - 1)} END {print s}' {input}"
+    program = f'--command "{square}" --format text --workers 2'
+    run = "--dim 4 --method fdsa --option step_size=0.1 --quiet --journal run.db --max-queries"
+    assert main(shlex.split(f"minimize {program} {run} 6")) == 0
+    assert main(shlex.split(f"minimize {program} --resume run.db --quiet --max-queries 11 --out x.npy")) == 0
+    assert "11 queries, 2 steps" in capsys.readouterr().out
+    assert np.load("x.npy") == pytest.approx(1 - 0.8**2, abs=1e-3)
+    other = program.replace("- 1", "- 2")
+    assert main(shlex.split(f"minimize {other} --resume run.db")) == 1
+    assert "run.db holds another run: the function is awk" in capsys.readouterr().err
+    assert main(shlex.split("minimize --command 'awk 1' --dim 4")) == 2
+    assert "--command: template must say {input}" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("command", ["minimize", "screen", "journal"])
 def test_help_teaches(command: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as end:

@@ -1,4 +1,4 @@
-"""Runs that are killed: `python killed.py FOLDER RUNS KILLS`.
+"""Runs that are killed: `python killed.py FOLDER RUNS KILLS WORKERS`.
 
 Prints a line of JSON for a run that is left alone, and one for each that is not.
 
@@ -7,7 +7,7 @@ random moments: when its function has been called so often, within the function
 itself or a random little later from outside, so that every part of the work is
 hit: the function, the method, a commit. (No child gets far: 15 calls later its
 function waits for the end.) After each death another child goes on. At last the
-run is finished in this process.
+run is finished in this process. WORKERS is none, threads or processes (two).
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import sqlite3
 import sys
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
@@ -45,22 +46,30 @@ class Counted:
 
     def __init__(self, calls: Path, last: int, within: bool) -> None:
         self.valley = Valley()
-        self.file = os.open(calls, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        self.calls = calls
         self.last = last
         self.within = within
+        self.run = os.getpid()
 
     def __call__(self, x: np.ndarray) -> float:
-        os.write(self.file, b".")
-        size = os.fstat(self.file).st_size
+        with self.calls.open("ab") as file:
+            file.write(b".")
+            file.flush()
+            size = os.fstat(file.fileno()).st_size
         if self.within and size == self.last:
-            os.kill(os.getpid(), signal.SIGKILL)
+            os.kill(self.run, signal.SIGKILL)
         if size >= self.last + 15:
-            signal.pause()
+            with suppress(ProcessLookupError):  # a worker may outlive its run
+                while True:
+                    os.kill(self.run, 0)
         return self.valley.value(x)
 
 
-def go(journal: Path, calls: Path, last: int = 10**9, within: bool = False) -> Result:
-    return gracezo.minimize(Counted(calls, last, within), Valley().x0, **ARGUMENTS, journal=journal)
+def go(journal: Path, calls: Path, workers: str, last: int = 10**9, within: bool = False) -> Result:
+    with ThreadPoolExecutor(2) as threads:
+        chosen = {"none": None, "threads": threads, "processes": 2}[workers]
+        function = Counted(calls, last, within)
+        return gracezo.minimize(function, Valley().x0, **ARGUMENTS, workers=chosen, journal=journal)
 
 
 def killed(work: Callable[[], object], moment: Callable[[], bool], delay: float) -> bool:
@@ -97,7 +106,7 @@ def recorded(journal: Path) -> int:
     return int(count)
 
 
-def main(folder: str, runs: str, kills: str) -> None:
+def main(folder: str, runs: str, kills: str, workers: str) -> None:
     tell(gracezo.minimize(Valley(), Valley().x0, **ARGUMENTS))
     dice = random.Random(0)
     for number in range(int(runs)):
@@ -107,10 +116,10 @@ def main(folder: str, runs: str, kills: str) -> None:
             before = size(calls), recorded(journal)
             last = before[0] + dice.randint(1, 300 // int(kills))
             within = kill % 2 == 0
-            work = partial(go, journal, calls, last, within)
+            work = partial(go, journal, calls, workers, last, within)
             dead = killed(work, partial(reached, calls, last + within), dice.random() * 3e-4)
             sessions.append((dead, size(calls) - before[0], recorded(journal) - before[1]))
-        tell(go(journal, calls), sessions=sessions, calls=size(calls))
+        tell(go(journal, calls, workers), sessions=sessions, calls=size(calls))
 
 
 def tell(result: Result, **others: object) -> None:

@@ -25,16 +25,29 @@ stopped, by whatever cause, goes on with --resume and asks nothing again.
 """
 _EXAMPLES = """\
 examples:
-  gracezo minimize model:loss --x0 start.npy --sparsity 10 --max-queries 2000
+  gracezo minimize model:loss --x0 start.npy --max-queries 2000
   gracezo minimize --command "./simulate {input}" --format text --dim 10000 \\
-          --sparsity 10 --max-queries 2000 --journal run.db
+          --max-queries 2000 --workers 8 --batch 8 --journal run.db
   gracezo minimize --command "./simulate {input}" --format text --resume run.db
   gracezo minimize model:loss --resume run.db --max-queries 4000 --out best.npy
 
 Ctrl-C (or SIGTERM) ends the run, prints the best so far and how to go on; a
 second one stops at once. Exit code: 0 done, 1 failed or interrupted, 2 wrong words.
 """
-_RECORDED = ("x0", "dim", "method", "sparsity", "f0", "seed", "option", "max_steps", "target", "journal")
+_RECORDED = (
+    "x0",
+    "dim",
+    "method",
+    "sparsity",
+    "f0",
+    "seed",
+    "option",
+    "max_steps",
+    "target",
+    "batch",
+    "on_failure",
+    "journal",
+)
 
 
 def add(subparsers: Any, name: str) -> None:
@@ -55,6 +68,14 @@ def add(subparsers: Any, name: str) -> None:
     stop.add_argument("--max-steps", type=int, metavar="N", help="so many steps")
     stop.add_argument("--max-seconds", type=float, metavar="T", help="so long")
     stop.add_argument("--target", type=float, metavar="VALUE", help="a value this low")
+    parser.add_argument(
+        "--batch", type=int, metavar="K", help="so many useful queries may go out together (default: 1)"
+    )
+    parser.add_argument(
+        "--on-failure",
+        choices=("raise", "retry", "skip"),
+        help="when an evaluation fails: stop, ask again, or go on without it (default: raise)",
+    )
     keep = parser.add_argument_group("the journal")
     keep.add_argument("--journal", type=Path, metavar="FILE", help="keep every value in this file")
     keep.add_argument("--resume", type=Path, metavar="FILE", help="go on with the run that is kept there")
@@ -82,11 +103,12 @@ def run(words: argparse.Namespace) -> int:
     kept = words.journal or words.resume
     journal = None
     if kept is not None:
-        journal = gracezo.Journal(kept, durable=words.durable, fingerprint=words.command)
+        journal = gracezo.Journal(kept, durable=words.durable)
     common: dict[str, Any] = {
         "max_queries": words.max_queries,
         "max_seconds": words.max_seconds,
         "vectorized": words.vectorized,
+        "workers": words.workers,
         "progress": not words.quiet and sys.stderr.isatty(),
     }
     try:
@@ -100,6 +122,8 @@ def run(words: argparse.Namespace) -> int:
                     objective.point(words),
                     **common,
                     **objective.method(words),
+                    batch=words.batch or 1,
+                    on_failure=words.on_failure or "raise",
                     max_steps=words.max_steps,
                     target=words.target,
                     journal=journal,

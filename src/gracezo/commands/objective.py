@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+import gracezo
 from gracezo.commands.errors import Failed, WrongWords
 from gracezo.core.types import FloatArray
 
@@ -29,6 +30,9 @@ def add_function(parser: argparse.ArgumentParser) -> None:
     )
     what.add_argument("--format", default="npy", help="how the point is written: npy, text or json")
     what.add_argument("--timeout", type=float, metavar="SECONDS", help="kill the program after so long")
+    what.add_argument(
+        "--workers", type=int, metavar="N", help="evaluate in so many processes (-1: one a core; default: 1)"
+    )
     what.add_argument("--vectorized", action="store_true", help="the function takes many points at once")
 
 
@@ -42,7 +46,7 @@ def add_point(parser: argparse.ArgumentParser) -> None:
 def add_method(parser: argparse.ArgumentParser) -> None:
     """Describe how the method is chosen."""
     how = parser.add_argument_group("the method")
-    how.add_argument("--method", help="see: gracezo methods (default: grace)")
+    how.add_argument("--method", help="see: gracezo methods (default: auto)")
     how.add_argument("--sparsity", type=int, metavar="S", help="how many coordinates matter at a time")
     how.add_argument("--f0", type=float, metavar="VALUE", help="the value at the point, when it is known")
     how.add_argument("--seed", type=int, help="a whole number; the same one gives the same run")
@@ -60,7 +64,10 @@ def function(words: argparse.Namespace) -> Callable[..., Any]:
     if (words.function is None) == (words.command is None):
         raise WrongWords("name one function, as module:name, or one --command")
     if words.command is not None:
-        return _command(words)
+        try:
+            return gracezo.Command(words.command, format=words.format, timeout=words.timeout)
+        except (TypeError, ValueError) as error:
+            raise WrongWords(f"--command: {error}") from error
     return _imported(words.function)
 
 
@@ -71,6 +78,8 @@ def function_words(words: argparse.Namespace) -> list[str]:
         said += ["--format", words.format]
     if words.timeout is not None:
         said += ["--timeout", f"{words.timeout:g}"]
+    if words.workers is not None:
+        said += ["--workers", str(words.workers)]
     return said + ["--vectorized"] * words.vectorized
 
 
@@ -105,15 +114,6 @@ def method(words: argparse.Namespace) -> dict[str, Any]:
         "seed": words.seed,
         "options": dict(_option(text) for text in words.option),
     }
-
-
-def _command(words: argparse.Namespace) -> Callable[..., Any]:
-    make = importlib.import_module("gracezo.command").Command
-    try:
-        command: Callable[..., Any] = make(words.command, format=words.format, timeout=words.timeout)
-    except (TypeError, ValueError) as error:
-        raise WrongWords(f"--command: {error}") from error
-    return command
 
 
 def _option(text: str) -> tuple[str, Any]:

@@ -56,6 +56,7 @@ def run(words: argparse.Namespace) -> int:
             **objective.method(words),
             max_queries=words.max_queries,
             vectorized=words.vectorized,
+            workers=words.workers,
         )
     except gracezo.EvaluationError as error:
         raise Failed(str(error)) from error
