@@ -57,9 +57,11 @@ def workers(count: int, imports: Sequence[str] = ()) -> Iterator[ProcessPoolExec
         yield pool
         pool.shutdown()
     except BaseException as error:
-        pool.shutdown(wait=False, cancel_futures=True)
-        for process in set(multiprocessing.active_children()) - others:
-            process.terminate()
+        if not isinstance(error, RunFailed):  # then all runs are made, and the workers idle
+            for process in set(multiprocessing.active_children()) - others:
+                process.terminate()
+        # Waiting for the pool's own thread: one that is still there at the exit may complain of closed pipes.
+        pool.shutdown(cancel_futures=True)
         if isinstance(error, BrokenProcessPool):
             raise RunFailed("a worker process died (out of memory?); try fewer --jobs") from error
         raise
