@@ -184,5 +184,6 @@ def _everything(size: int) -> IntArray:
     return indices
 
 
+@lru_cache(maxsize=8)
 def _constant(size: int, value: Any) -> Any:
     return np.broadcast_to(value, size)
