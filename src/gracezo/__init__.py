@@ -1,7 +1,7 @@
 """Zeroth-order optimisation in very high dimension, when few coordinates matter at a time."""
 
 from gracezo import problems, theory
-from gracezo.api import estimate_gradient, estimate_noise, minimize, resume
+from gracezo.api import estimate_gradient, minimize, resume
 from gracezo.command import Command
 from gracezo.core.errors import EvaluationError
 from gracezo.core.result import GradientEstimate, Result
@@ -9,6 +9,7 @@ from gracezo.estimators.noise import NoiseEstimate
 from gracezo.journal.errors import JournalError, JournalWriteError
 from gracezo.journal.settings import Journal
 from gracezo.methods.catalog import methods, register
+from gracezo.noise import estimate_noise
 from gracezo.optimizer import Optimizer
 from gracezo.scipy_adapter import scipy_method
 
