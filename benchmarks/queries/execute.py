@@ -47,7 +47,7 @@ def execute(job: Job, folder: Path, most_queries: int | None) -> tuple[Record | 
             method.solve(meter, task, **method.settings[job.setting])
         except RunOver:
             ended = "target" if len(meter.reached) == len(LEVELS) else "budget"
-        except Exception as error:
+        except Exception as error:  # a rival may raise anything; it is kept as that run's end
             ended = f"{type(error).__name__}: {error}"
     record = Record(
         job=job,

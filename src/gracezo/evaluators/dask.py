@@ -101,7 +101,7 @@ class DaskCrew:
             if self._client.status != "running":
                 return self._lost_scheduler()
             return Loss("the workers that held what it needed have died")
-        except Exception as error:
+        except Exception as error:  # anything else means that the cluster is gone
             return self._gone(error)
         return report
 

@@ -55,7 +55,7 @@ class Mapped:
     def _results(self, points: list[FloatArray]) -> Generator[object, None, None]:
         try:
             yield from self.mapping(_Reported(self.objective), points)
-        except Exception as error:
+        except Exception as error:  # whatever the user's map raises
             raise WorkersLost(
                 f"the map given as workers cannot go on: {type(error).__name__}: {error}"
             ) from error

@@ -72,7 +72,7 @@ class Processes:
         try:
             for worker in [self._start() for _ in range(self.size)]:
                 _greet(worker)
-        except BaseException:
+        except BaseException:  # those already started must not stay behind
             self.__exit__(None, None, None)
             raise
         return self
@@ -159,7 +159,7 @@ class Processes:
 def _pickled(evaluate: Evaluator) -> bytes:
     try:
         return pickle.dumps(evaluate)
-    except Exception as error:
+    except Exception as error:  # whatever pickling the user's function raises
         raise TypeError(
             f"workers: the function (or its args) cannot be sent to other processes: {error}. "
             "Define it at the top level of a module, or use threads: workers=ThreadPoolExecutor(N)"
@@ -196,7 +196,7 @@ def _serve(pipe: Connection, pickled: bytes) -> None:
     threading.Thread(target=_leave_with_parent, daemon=True).start()
     try:
         evaluate: Evaluator = pickle.loads(pickled)
-    except Exception as error:
+    except Exception as error:  # whatever unpickling it raises
         pipe.send(f"{type(error).__name__}: {error}")
         return
     pipe.send("")

@@ -57,7 +57,7 @@ class RayCrew:
     def __init__(self, evaluate: Evaluator) -> None:
         try:
             pickled = cloudpickle.dumps(evaluate)
-        except Exception as error:
+        except Exception as error:  # whatever pickling the user's function raises
             raise TypeError(f"workers: the function (or its args) cannot be sent to Ray: {error}") from error
         self._function = ray.put(pickled)
         self._work: Any = ray.remote(_work).options(max_retries=0)
@@ -117,7 +117,7 @@ def _outcome(reference: Any) -> Report | Loss | WorkersLost:
         report: Report = ray.get(reference)
     except _LOSSES as error:
         return Loss(f"{type(error).__name__}: {error}")
-    except Exception as error:
+    except Exception as error:  # anything else means that the cluster is gone
         lost = _gone(error)
         lost.__cause__ = error
         return lost
