@@ -11,8 +11,8 @@ import gracezo
 from gracezo.estimators.noise import Spacing, judge, levels
 
 # Moré & Wild (2011), the worked example of section 3: cos t + sin t + 10⁻³·U at t = 0, 0.01, …, 0.06,
-# U uniform with unit variance. First differences and the six estimates to three digits, quoted from memory and
-# not checked against the paper; the third difference has a fourth digit, so that the second ones come out too.
+# U uniform with unit variance. First differences and the six estimates to three digits, quoted from memory
+# and not checked against the paper; the third difference has a fourth digit, so that the second ones fit.
 PUBLISHED_DIFFERENCES = [7.54e-3, 9.69e-3, 1.202e-2, 8.67e-3, 8.38e-3, 9.52e-3]
 PUBLISHED_LEVELS = [6.65e-3, 8.69e-4, 7.39e-4, 7.34e-4, 7.97e-4, 8.20e-4]
 
