@@ -15,12 +15,11 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
 from typing import Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
-from gracezo.core.types import AnyFloatArray, FloatArray, IntArray
+from gracezo.core.types import AnyFloatArray, FloatArray, IntArray, record
 
 R_co = TypeVar("R_co", covariant=True)
 
@@ -30,6 +29,13 @@ class Role(enum.Enum):
 
     The role decides what may become the answer of a run, and whether a part
     of an ask is worth buying when the budget does not reach for all of it.
+
+    Attributes
+    ----------
+    may_answer : bool
+        Whether a point asked in this role can be the result: a probe is not an answer.
+    divisible : bool
+        Whether the first rows of an ask are of use without the others.
     """
 
     START = "start"
@@ -38,15 +44,9 @@ class Role(enum.Enum):
     REFRESH = "refresh"
     STEP = "step"
 
-    @property
-    def may_answer(self) -> bool:
-        """Whether a point asked in this role can be the result: a probe is not an answer."""
-        return self in (Role.START, Role.STEP)
-
-    @property
-    def divisible(self) -> bool:
-        """Whether the first rows of an ask are of use without the others."""
-        return self is Role.STEP
+    def __init__(self, word: str) -> None:
+        self.may_answer = word in ("start", "step")
+        self.divisible = word == "step"
 
 
 class Offsets(Protocol):
@@ -56,8 +56,8 @@ class Offsets(Protocol):
         """Return the number of rows."""
         ...
 
-    def add(self, row: int, x: FloatArray) -> None:
-        """Add one row to the vector `x`, in place."""
+    def write(self, row: int, base: FloatArray, out: FloatArray) -> None:
+        """Write `base` displaced by one row into the vector `out`."""
         ...
 
     def part(self, start: int, stop: int) -> Offsets:
@@ -69,7 +69,7 @@ class Offsets(Protocol):
         ...
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class SparseRows:
     """Sparse displacements: row i is `values[p[i]:p[i+1]]` at `indices[p[i]:p[i+1]]`, p = `indptr`.
 
@@ -110,10 +110,12 @@ class SparseRows:
     def __len__(self) -> int:
         return len(self.indptr) - 1
 
-    def add(self, row: int, x: FloatArray) -> None:
-        """Add one row to the vector `x`, in place."""
-        span = slice(self.indptr[row], self.indptr[row + 1])
-        x[self.indices[span]] += self.values[span]
+    def write(self, row: int, base: FloatArray, out: FloatArray) -> None:
+        """Write `base` displaced by one row into the vector `out`."""
+        out[:] = base
+        start, stop = self.indptr[row], self.indptr[row + 1]
+        if start < stop:
+            out[self.indices[start:stop]] += self.values[start:stop]
 
     def part(self, start: int, stop: int) -> SparseRows:
         """Return the rows from `start` up to, not including, `stop`."""
@@ -127,7 +129,7 @@ class SparseRows:
         return SparseRows.stack([self.part(row, row + 1) for row in rows.tolist()])
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class DenseRows:
     """Dense displacements: row i is `scale * rows[i]`."""
 
@@ -137,9 +139,11 @@ class DenseRows:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def add(self, row: int, x: FloatArray) -> None:
-        """Add one row to the vector `x`, in place."""
-        x += np.multiply(self.rows[row], self.scale, dtype=np.float64)
+    def write(self, row: int, base: FloatArray, out: FloatArray) -> None:
+        """Write `base` displaced by one row into the vector `out`."""
+        out[:] = self.rows[row]  # converted here, exactly; a product that converts is slower
+        out *= self.scale
+        out += base
 
     def part(self, start: int, stop: int) -> DenseRows:
         """Return the rows from `start` up to, not including, `stop`."""
@@ -150,10 +154,10 @@ class DenseRows:
         return DenseRows(self.rows[rows], self.scale)
 
 
-_NOWHERE = SparseRows(np.zeros(2, np.int64), np.zeros(0, np.int64), np.zeros(0))
+_NOWHERE = SparseRows(np.zeros(2, np.int64), np.zeros(0, np.int64), np.zeros(0))  # one row, no displacement
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Ask:
     """A batch of queries around one base point.
 
@@ -185,14 +189,17 @@ class Ask:
 
     def write(self, row: int, out: FloatArray) -> None:
         """Write the point of one row into the vector `out`."""
-        np.copyto(out, self.base)
-        self.offsets.add(row, out)
+        self.offsets.write(row, self.base, out)
 
     def point(self, row: int) -> FloatArray:
         """Return the point of one row as a new vector."""
         out = np.empty_like(self.base)
         self.write(row, out)
         return out
+
+    def reached(self, row: int) -> FloatArray:
+        """Return the point of one row, not to be written to: the base itself, where nothing is displaced."""
+        return self.base if self.offsets is _NOWHERE else self.point(row)
 
     def head(self, count: int) -> Ask:
         """Return an ask for the first `count` rows only."""
@@ -203,7 +210,7 @@ class Ask:
         return Ask(self.base, self.offsets.take(rows), self.role, self.reserve)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Point:
     """A vector and the value of the objective there."""
 
@@ -211,7 +218,7 @@ class Point:
     value: float
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Moved:
     """The algorithm has reached a new iterate."""
 

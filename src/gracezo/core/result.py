@@ -138,23 +138,25 @@ class GradientEstimate:
     size: int
     indices: IntArray
     values: FloatArray
-    errors: FloatArray = field(default_factory=lambda: np.zeros(0))
-    confirmed: BoolArray = field(default_factory=lambda: np.zeros(0, np.bool_))
+    errors: FloatArray = field(default_factory=lambda: _NO_FLOATS)
+    confirmed: BoolArray = field(default_factory=lambda: _NO_BOOLS)
     residual: float = np.nan
     queries: int = 0
     flat: bool = False
     shape: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
-        if len(self.errors) != len(self.indices):
-            object.__setattr__(self, "errors", _constant(len(self.indices), np.nan))
-        if len(self.confirmed) != len(self.indices):
-            object.__setattr__(self, "confirmed", _constant(len(self.indices), np.False_))
+        count = len(self.indices)
+        if len(self.errors) != count:
+            object.__setattr__(self, "errors", _constant(count, np.nan))
+        if len(self.confirmed) != count:
+            object.__setattr__(self, "confirmed", _constant(count, np.False_))
 
     @classmethod
     def full(cls, values: FloatArray, *, flat: bool = False) -> GradientEstimate:
         """Return an estimate that names every coordinate."""
-        return cls(len(values), _everything(len(values)), values, flat=flat)
+        d = len(values)
+        return cls(d, _everything(d), values, _constant(d, np.nan), _constant(d, np.False_), flat=flat)
 
     @classmethod
     def nothing(cls, size: int, *, flat: bool = False) -> GradientEstimate:
@@ -175,6 +177,10 @@ class GradientEstimate:
 
 # A dense method makes an estimate of all d coordinates at every step; what is the same in all of them is
 # made once and shared, read-only.
+
+
+_NO_FLOATS: FloatArray = np.zeros(0)
+_NO_BOOLS: BoolArray = np.zeros(0, np.bool_)
 
 
 @lru_cache(maxsize=4)

@@ -267,7 +267,7 @@ class Run:
         if ask.role.may_answer:
             row = lowest(values)
             if values[row] < (math.inf if self._best is None else self._best.value):
-                self._best = Point(ask.point(row), float(values[row]))
+                self._best = Point(ask.reached(row), float(values[row]))
                 if self._target_reached and self._moves:
                     self._move(self._best)
         return values

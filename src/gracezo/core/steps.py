@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TypeVar
 
 from gracezo.core.asks import Ask, Moved, OutOfQueries, Point, Role, Steps
@@ -16,19 +15,20 @@ R = TypeVar("R")
 
 def reserving(steps: Steps[R], queries: int) -> Steps[R]:
     """Run `steps` with a larger reserve: what they ask is of no use without `queries` more at the end."""
-    resume = partial(next, steps)
-    while True:
-        try:
-            said = resume()
-        except StopIteration as end:
-            result: R = end.value
-            return result
-        if isinstance(said, Ask):
-            said = Ask(said.base, said.offsets, said.role, said.reserve + queries)
-        try:
-            resume = partial(steps.send, (yield said))
-        except OutOfQueries as spent:
-            resume = partial(steps.throw, spent)
+    try:
+        said = next(steps)
+        while True:
+            if isinstance(said, Ask):
+                said = Ask(said.base, said.offsets, said.role, said.reserve + queries)
+            try:
+                answer = yield said
+            except OutOfQueries as spent:
+                said = steps.throw(spent)
+            else:
+                said = steps.send(answer)
+    except StopIteration as end:
+        result: R = end.value
+        return result
 
 
 def valued(x: FloatArray, value: float | None) -> Steps[Point]:

@@ -31,10 +31,11 @@ class GLD:
         """Minimise from `start`."""
         at = start
         step = 0
+        keys = key.children()
         scales = np.array(self.scales, np.float32)[:, None]
         while True:
             step += 1
-            rows = gaussian(key.child(step).generator(), len(scales), len(at.x))
+            rows = gaussian(next(keys).generator(), len(scales), len(at.x))
             rows *= scales
             ask = Ask(at.x, DenseRows(rows), Role.STEP)
             values = yield ask  # fewer than asked when the budget ends
