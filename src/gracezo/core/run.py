@@ -228,9 +228,11 @@ class Run:
     def _open(self) -> Ask | None:
         """Return the current ask, less the rows that are answered."""
         self._rows = None
-        if self._ask is None or self._missing == len(self._ask):
-            return self._ask
+        if self._ask is None:
+            return None
         assert self._values is not None
+        if self._missing == len(self._values):
+            return self._ask
         self._rows = np.array(
             [row for row in np.flatnonzero(np.isnan(self._values)) if row not in self._failed]
         )
@@ -238,13 +240,14 @@ class Run:
 
     def _affordable(self, ask: Ask) -> int:
         """Return how many rows of an ask to buy: all, or none, or as many as a divisible one can have."""
+        count = len(ask)
         if self.limits.max_queries is None:
-            return len(ask)
+            return count
         left = self.limits.max_queries - self.nfev
-        if len(ask) + ask.reserve <= left:
-            return len(ask)
+        if count + ask.reserve <= left:
+            return count
         self.curtailed = True
-        return min(left, len(ask)) if ask.role.divisible else 0
+        return min(left, count) if ask.role.divisible else 0
 
     def _spent_message(self) -> str:
         budget = self.limits.max_queries
@@ -347,5 +350,9 @@ def _watch() -> Callable[[], float]:
 def _support(x0: FloatArray, x: FloatArray) -> IntArray:
     """Return where x differs from x0, the largest change first, ties in index order."""
     changed = np.flatnonzero(x != x0)
-    order = np.argsort(-np.abs(x[changed] - x0[changed]), kind="stable")
+    keys = -np.abs(x[changed] - x0[changed])
+    order = np.argsort(keys)  # much faster than a stable sort, which is needed for ties alone
+    ordered = keys[order]
+    if np.count_nonzero(ordered[1:] == ordered[:-1]):
+        order = np.argsort(keys, kind="stable")
     return changed[order]
