@@ -74,13 +74,28 @@ class Questions:
             return [self._confirm(node, node.candidate)]
         if node.window is not None and not node.several:
             return [self._labels(node, *node.window)]
-        if node.moment is None and not node.several:
-            gain = self.density.alone(node.spread) * math.log2(node.size)
-            if gain > 1.0:
-                return [self._labels(node, node.start, node.stop)]
+        if node.moment is None and not node.several and self._labels_pay(node):
+            return [self._labels(node, node.start, node.stop)]
         # Many parts pay when several of them are likely to matter; two levels at once otherwise.
         parts = max(_PARTS, round(self.density.number(node.spread)))
         return self._cut(node, min(limit, parts, node.size - 1))
+
+    def _labels_pay(self, node: Node) -> bool:
+        """Whether K is worth more than a cut.
+
+        Sharp labels that do not decode are not lost: they serve the parts, and say where to cut. Blurred
+        ones are, and need L = 2 queries to decode, the second within a window. Then labels cost
+        L + (1 − p)·(1 + R) and the cut first 1 + p·L' + (1 − p)·R, where p is the chance of a single
+        coordinate, L' what labels take on its half and R all the rest: labels pay when p > L/(1 + L').
+        """
+        alone = self.density.alone(node.spread)
+        curvature = self.differences.anonymous(self.tree.squares(node.start, node.stop) / 3.0)
+        error = self.differences.error(self.differences.size(curvature, node.u), curvature, node.u)
+        blur = node.size * math.hypot(error, node.error) / abs(node.u)
+        if blur <= SHARP:
+            return alone * math.log2(node.size) > 1.0
+        # The error of a half is smaller by √2, and it has half the positions.
+        return alone > 2.0 / (2.0 if blur <= 2.0**1.5 * SHARP else 3.0)
 
     def _labels(self, node: Node, start: int, stop: int) -> Request:
         """Ask K: the weights of a slice times labels that rise from 0 to 1."""
