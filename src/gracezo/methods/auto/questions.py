@@ -23,7 +23,7 @@ from gracezo.methods.auto.difference import Differences
 from gracezo.methods.auto.request import Request
 from gracezo.methods.auto.tree import Node, Tree, learn_moment, split
 
-_PARTS = 7  # in a batch: how many queries may cut one set, when it is not known how much it holds
+_PARTS = 3  # in a batch: how many queries may cut one set, when it is not known how much it holds
 
 
 class Keeper(Protocol):

@@ -22,7 +22,8 @@ from gracezo.methods.auto.request import Request
 from gracezo.methods.auto.tree import Node, Tree
 
 _FAR = 1000.0  # times ε, where the curvature of a set is measured
-_WORTH = 4.0  # in a batch: how far below the best price a set may be
+_ALIKE = 2.0  # in a batch: how far below the best price a set may be to be cut into many parts at once
+_WORTH = 256.0  # and how far to be asked at all: prices go with U², so this is a sixteenth of U
 
 
 class Search:
@@ -164,15 +165,35 @@ class Search:
             return []
         if len(self._root) < self._wanted:
             return self._plant_requests(limit)
+        price = self._top_price()
+        questions = Questions(self._constants, self._differences, self._density, self.tree, self)
+        # The best sets, alike in price, are cut into as many parts at once as the batch has room for.
+        best = self._take(limit, price / _ALIKE)
+        share = limit // max(len(best), 1)
+        wanted = [request for node in best for request in questions.about(node, share)]
+        # What room they leave goes to lesser sets, if labels may decode them: where many coordinates matter
+        # a lesser set may well never be asked.
+        for node in self._take(limit - len(wanted), price / _WORTH) if best else []:
+            chance = self._density.alone(node.spread) * math.log2(max(node.size, 2))
+            if chance * self.rate(int(node.u > 0)) * node.key * _WORTH > price:
+                wanted += questions.about(node, 1)
+            else:
+                self.open(node)
+        return wanted
+
+    def _top_price(self) -> float:
+        """Return the price of the best open set."""
+        side = self._best_side()
+        top = None if self.tree is None or side is None else self.tree.top(side)
+        return 0.0 if top is None or side is None else self.rate(side) * top.key
+
+    def _take(self, limit: int, least: float) -> list[Node]:
+        """Take out up to `limit` sets, the best first, as far as their price is at least `least`."""
+        assert self.tree is not None
         nodes: list[Node] = []
-        worth = 0.0
         while len(nodes) < limit and (side := self._best_side()) is not None:
-            top = self.tree.top(side)
-            assert top is not None
-            price = self.rate(side) * top.key
-            if price < worth:
-                break  # it may well never be asked: no use in asking it now
-            worth = max(worth, price / _WORTH)
+            if self._top_price() < least:
+                break
             node = self.tree.pop(side)
             if node.size == 1 and self._alike(side):
                 # Its derivative is known by subtraction, its curvature well enough from the others.
@@ -182,10 +203,7 @@ class Search:
                 self.found(int(self.tree.order[node.start]), slope, math.nan, node.error / abs(weight))
                 continue
             nodes.append(node)
-        # A large batch on few sets cuts each into more parts at once.
-        share = limit // max(len(nodes), 1)
-        questions = Questions(self._constants, self._differences, self._density, self.tree, self)
-        return [request for node in nodes for request in questions.about(node, share)]
+        return nodes
 
     def _plant_requests(self, limit: int) -> list[Request]:
         tree = self.tree
