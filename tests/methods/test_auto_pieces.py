@@ -16,7 +16,9 @@ from gracezo.methods.auto.density import Density
 from gracezo.methods.auto.difference import Differences
 from gracezo.methods.auto.line import line_search
 from gracezo.methods.auto.model import Model
+from gracezo.methods.auto.questions import Questions
 from gracezo.methods.auto.request import Request, changes
+from gracezo.methods.auto.search import Search
 from gracezo.methods.auto.tree import Node, Tree, learn_moment, split
 
 
@@ -70,6 +72,33 @@ def test_a_sharp_ratio_between_positions_means_several() -> None:
     read(node, np.ones(100), 4.0)
     assert node.several
     assert node.candidate is None
+
+
+def test_an_integer_further_off_than_its_error_is_doubtful() -> None:
+    for moment, doubtful in ((70.005, False), (70.02, True)):
+        node = Node(0, 100, 1.0, 0.0, moment=moment, blur=0.01)
+        read(node, np.ones(100), 4.0)
+        assert node.candidate == 70
+        assert node.doubtful is doubtful
+
+
+@pytest.mark.parametrize("right", [True, False])
+def test_a_doubtful_candidate_is_asked_near_before_it_is_confirmed(right: bool) -> None:
+    differences = Differences(Constants())
+    differences.centre(np.zeros(100), 1.0)
+    search = Search(Constants(), differences, Density(100, 0.9), lambda *found: None)
+    search.plant(np.arange(100), np.random.default_rng(0))
+    assert search.tree is not None
+    questions = Questions(Constants(), differences, Density(100, 0.9), search.tree, search)
+    node = Node(0, 100, 1.0, 1e-9, moment=70.0, candidate=70, doubtful=True)
+    (near,) = questions.about(node, 1)
+    slope = 1.0 / search.tree.weights[70]
+    near.absorb(float(slope * near.steps[0]) if right else 0.0)
+    assert node.several is not right
+    if right:
+        (confirm,) = questions.about(node, 1)
+        assert confirm.indices.tolist() == near.indices.tolist() == [search.tree.order[70]]
+        assert abs(confirm.steps[0]) == pytest.approx(10.0 * abs(near.steps[0]))
 
 
 def test_a_blurred_ratio_gives_a_window_around_it() -> None:

@@ -29,6 +29,8 @@ def read(node: Node, weights: FloatArray, trust: float) -> None:
     near = error <= SHARP and abs(place - position) <= min(tolerance, _NEAR)
     if near and lo <= position < hi and weights[position] != 0.0:
         node.candidate = position
+        # Errors are bounds, and mostly far from met: further off, an integer may well be chance.
+        node.doubtful = abs(place - position) > error
         return
     if tolerance > _NEAR:
         # Labels again, inside a window, when it excludes at least three quarters.

@@ -71,7 +71,7 @@ class Questions:
             if node.several:
                 self.density.saw_labels(node.spread, False)
         if node.candidate is not None:
-            return [self._confirm(node, node.candidate)]
+            return [(self._check if node.doubtful else self._confirm)(node, node.candidate)]
         if node.window is not None and not node.several:
             return [self._labels(node, *node.window)]
         if node.moment is None and not node.several and self._labels_pay(node):
@@ -170,6 +170,25 @@ class Questions:
         if empty and whole.moment is not None and whole.window is None and whole.position[1] <= SHARP:
             large.moment, large.blur, large.several = whole.moment, whole.blur, whole.several
             large.family = large.sibling = small.family = small.sibling = None
+
+    def _check(self, node: Node, position: int) -> Request:
+        """Ask a doubtful candidate alone and near, where f must fall by its slope.
+
+        Far away f may fall along any coordinate, and the wrong one would be taken for confirmed.
+        """
+        coordinate = int(self.tree.order[position])
+        slope = node.u / self.tree.weights[position]
+        length = 0.1 * self.constants.confirm * abs(slope) / self.differences.newton(slope)
+
+        def absorb(change: float) -> None:
+            node.doubtful = False
+            if change > -0.5 * length * abs(slope):
+                node.candidate, node.several, node.moment = None, True, None
+                self.density.saw_labels(node.spread, False)
+            self.keeper.open(node)
+
+        step = -math.copysign(length, slope)
+        return Request(np.array([coordinate]), np.array([step]), Role.CONFIRM, absorb)
 
     def _confirm(self, node: Node, position: int) -> Request:
         """Ask the candidate alone, on its way down, far enough to see its curvature."""

@@ -44,6 +44,8 @@ class Node:
     """K and its error for this set and its sibling together."""
     candidate: int | None = None
     """Position to be confirmed."""
+    doubtful: bool = False
+    """Whether the candidate may be an integer by chance, while several coordinates are there."""
     streak: int = 0
     """Splits in a row that left nearly everything in this part."""
     key: float = 0.0
