@@ -293,7 +293,7 @@ def estimate_gradient(
     --------
     >>> import numpy as np, gracezo
     >>> g = gracezo.estimate_gradient(lambda x: 3 * x[4567] - x[89], np.zeros(10_000), seed=1)
-    >>> g.indices.tolist(), g.values.round(6).tolist(), bool(g.queries < 12)
+    >>> g.indices.tolist(), g.values.round(6).tolist(), bool(g.queries <= 12)
     ([89, 4567], [-1.0, 3.0], True)
     """
     checks.function("fun", fun)
