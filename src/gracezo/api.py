@@ -37,6 +37,7 @@ def minimize(
     args: tuple[Any, ...] = (),
     method: str = "auto",
     *,
+    bounds: object = None,
     sparsity: int | None = None,
     support: npt.ArrayLike | None = None,
     f0: float | None = None,
@@ -70,6 +71,11 @@ def minimize(
         What `fun` takes after the point.
     method
         One of `methods()`.
+    bounds
+        What no query may leave, as SciPy takes them: a pair (low, high) for each coordinate, None or
+        infinite where there is no bound, or a `scipy.optimize.Bounds`, whose numbers may stand for all
+        coordinates. In x0's shape or flat. A coordinate with low = high costs nothing. For the methods
+        that can: the others refuse.
     sparsity
         How many coordinates matter at a time, for the methods that want to know (the paper's s).
     support
@@ -156,6 +162,7 @@ def minimize(
         checks.limits(max_queries, max_steps, max_seconds, target).or_default(),
         seed,
         options,
+        bounds=bounds,
         support=support,
         known=known,
         batch=batch,
@@ -261,6 +268,7 @@ def estimate_gradient(
     args: tuple[Any, ...] = (),
     method: str = "auto",
     *,
+    bounds: object = None,
     sparsity: int | None = None,
     f0: float | None = None,
     max_queries: int | None = None,
@@ -276,7 +284,7 @@ def estimate_gradient(
 
     Parameters
     ----------
-    fun, x, args, sparsity, f0, vectorized, workers, batch, copy, on_failure, seed, options
+    fun, x, args, bounds, sparsity, f0, vectorized, workers, batch, copy, on_failure, seed, options
         As in `minimize`; `f0` is f(x).
     method
         One of `methods()` that steps along a gradient estimate.
@@ -298,13 +306,15 @@ def estimate_gradient(
     """
     checks.function("fun", fun)
     budget = checks.limits(max_queries)
-    setup = Setup.checked(x, method, sparsity, f0, budget, seed, options, batch=batch, on_failure=on_failure)
+    setup = Setup.checked(
+        x, method, sparsity, f0, budget, seed, options, bounds=bounds, batch=batch, on_failure=on_failure
+    )
     made = setup.method
     if not isinstance(made, HasEstimator):
         raise ValueError(f"method {method!r} does not estimate a gradient; use one that does, such as 'auto'")
     found: list[GradientEstimate] = []
     steps = _estimation(setup, made.estimator, found)
-    run = Run(steps, setup.x0, budget, setup.seed, on_failure=setup.on_failure)
+    run = Run(steps, setup.x0, budget, setup.seed, on_failure=setup.on_failure, bounds=setup.bounds)
     with _evaluator(fun, args, setup.x0.shape, vectorized, workers, copy) as evaluate:
         drive(run, evaluate)
     if not found:
@@ -342,6 +352,8 @@ def _conduct(
 
 def _estimation(setup: Setup, estimator: Estimator, found: list[GradientEstimate]) -> Steps[Finish]:
     at = yield from valued(setup.x0.ravel(), setup.f0)
+    if setup.bounds is not None and len(setup.bounds.free) == 0:
+        return Finish(Status.NOTHING_TO_FIND, "the bounds fix every coordinate")
     found.append((yield from estimator.estimate(at, 1, Key(setup.seed).child(1))))
     return Finish(Status.CONVERGED, "the gradient is estimated")
 

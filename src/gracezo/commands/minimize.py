@@ -37,6 +37,7 @@ second one stops at once. Exit code: 0 done, 1 failed or interrupted, 2 wrong wo
 _RECORDED = (
     "x0",
     "dim",
+    "bounds",
     "method",
     "sparsity",
     "f0",
@@ -120,6 +121,7 @@ def run(words: argparse.Namespace) -> int:
                 result = gracezo.minimize(
                     fun,
                     objective.point(words),
+                    bounds=objective.bounds(words),
                     **common,
                     **objective.method(words),
                     batch=words.batch or 1,

@@ -118,13 +118,13 @@ class SparseRows:
     def part(self, start: int, stop: int) -> SparseRows:
         """Return the rows from `start` up to, not including, `stop`."""
         first, end = self.indptr[start], self.indptr[stop]
-        return SparseRows(
+        return type(self)(
             self.indptr[start : stop + 1] - first, self.indices[first:end], self.values[first:end]
         )
 
     def take(self, rows: IntArray) -> SparseRows:
         """Return the rows that are named."""
-        return SparseRows.stack([self.part(row, row + 1) for row in rows.tolist()])
+        return self.stack([self.part(row, row + 1) for row in rows.tolist()])
 
 
 @dataclass(frozen=True, eq=False)

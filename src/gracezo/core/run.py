@@ -11,6 +11,7 @@ one answer. The rules:
   order of the ask, so nothing depends on who answered first.
 - The best point is taken from asks whose role may answer, and is up to date
   whenever the run stops, also in the middle of a batch.
+- Where there are bounds, no point that goes out lies outside of them.
 - What a failed answer means is decided by the rule in `failures`. Rows that are
   asked again are bought like any others.
 """
@@ -28,6 +29,7 @@ import numpy as np
 
 from gracezo.core.answers import lowest
 from gracezo.core.asks import Ask, Moved, OutOfQueries, Point, Steps
+from gracezo.core.box import Box, Fence
 from gracezo.core.errors import EvaluationError, EvaluationFailure
 from gracezo.core.failures import Failures, OnFailure
 from gracezo.core.result import Finish, Result, Status, Trace
@@ -78,6 +80,8 @@ class Run:
         Returns the seconds that count for `max_seconds`; a watch that starts now, if not given.
     on_failure
         What becomes of failed evaluations.
+    bounds
+        The box that no point may leave, if there is one.
     """
 
     def __init__(
@@ -89,6 +93,7 @@ class Run:
         on_move: Callable[[Run, Point], None] | None = None,
         elapsed: Callable[[], float] | None = None,
         on_failure: OnFailure | None = None,
+        bounds: Box | None = None,
     ) -> None:
         self.x0 = x0
         self.limits = limits
@@ -112,6 +117,7 @@ class Run:
         self._failed: dict[int, tuple[int, EvaluationFailure]] = {}  # row: number of the query, why
         self._failures = Failures(on_failure or OnFailure())
         self._elapsed = elapsed or _watch()
+        self._fence = None if bounds is None else Fence(bounds)
 
     # ------------------------------------------------------------ the conversation
 
@@ -195,6 +201,8 @@ class Run:
                     return
                 bought = self._affordable(said)
                 if bought:
+                    if self._fence is not None:
+                        said = self._fence(said)
                     self._ask = said if bought == len(said) else said.head(bought)
                     self._values = np.empty(bought)
                     self._values.fill(np.nan)

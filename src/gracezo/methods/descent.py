@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gracezo.core.asks import Ask, Moved, Point, Role, Steps
+from gracezo.core.box import Box
 from gracezo.core.keys import Key
 from gracezo.core.method import Estimator
 from gracezo.core.result import Finish, Status
@@ -31,6 +32,7 @@ class Descent:
 
     estimator: Estimator
     update: Update
+    bounds: Box | None = None
 
     def run(self, start: Point, key: Key) -> Steps[Finish]:
         """Minimise from `start`."""
@@ -42,6 +44,8 @@ class Descent:
             if gradient.flat:
                 return Finish(Status.NOTHING_TO_FIND, f"every probe of step {step:,} left f unchanged")
             x = self.update(at.x, gradient)
+            if self.bounds is not None:  # the projected step
+                x = self.bounds.clip(x)
             if not np.array_equal(x, at.x):  # the value at the same point is known
                 at = yield from _moved(at, x)
             yield Moved(at)
