@@ -39,7 +39,9 @@ def checked(given: object, x0: FloatArray) -> Box | None:
         return None
     box = Box.of(lower, upper, x0.size)
     start = x0.ravel()
-    _none("bounds must be numbers, or None for no bound", np.isnan(box.lower) | np.isnan(box.upper), box, start)
+    _none(
+        "bounds must be numbers, or None for no bound", np.isnan(box.lower) | np.isnan(box.upper), box, start
+    )
     _none("bounds must have low <= high", box.lower > box.upper, box, start)
     _none("x0 must lie within the bounds", (start < box.lower) | (start > box.upper), box, start)
     return box

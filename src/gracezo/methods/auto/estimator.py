@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from gracezo.core.asks import OutOfQueries, Point, Steps
+from gracezo.core.box import Box
 from gracezo.core.keys import Key
 from gracezo.core.result import GradientEstimate
 from gracezo.methods.auto.constants import Constants
@@ -15,6 +16,7 @@ from gracezo.methods.auto.difference import Differences
 from gracezo.methods.auto.request import changes
 from gracezo.methods.auto.search import Search
 from gracezo.methods.auto.support import outside
+from gracezo.methods.auto.walls import Walls
 
 
 class TreeEstimator:
@@ -30,15 +32,24 @@ class TreeEstimator:
         The constants of the method.
     eps
         A fixed ε, when the user wants one.
+    bounds
+        What no query may leave.
     """
 
     def __init__(
-        self, d: int, *, batch: int = 1, constants: Constants | None = None, eps: float | None = None
+        self,
+        d: int,
+        *,
+        batch: int = 1,
+        constants: Constants | None = None,
+        eps: float | None = None,
+        bounds: Box | None = None,
     ) -> None:
         self._d = d
         self._batch = batch
         self._constants = constants or Constants()
         self._eps = eps
+        self._walls = Walls(bounds)
 
     def estimate(self, at: Point, step: int, key: Key) -> Steps[GradientEstimate]:
         """Search until what is left cannot be told from rounding, or is negligible, or cannot be paid.
@@ -55,7 +66,8 @@ class TreeEstimator:
             norm2 += slope**2
 
         differences = Differences(self._constants, self._eps)
-        search = Search(self._constants, differences, Density(self._d, self._constants.forget), note)
+        density = Density(self._d - len(self._walls.fixed), self._constants.forget)
+        search = Search(self._constants, differences, density, note, self._walls)
         search.centre(at)
         residual = math.nan
         plantings = 0
@@ -63,7 +75,7 @@ class TreeEstimator:
         try:
             while not settled:
                 taken = np.array([*found, *search.kinks], np.int64)
-                search.plant(outside(self._d, taken), key.child(plantings).generator())
+                search.plant(outside(self._d, taken, self._walls.fixed), key.child(plantings).generator())
                 plantings += 1
                 settled = plantings > 1  # unless the fresh sum opens a set that is worth a query
                 while requests := search.requests(self._batch):

@@ -22,7 +22,9 @@ from gracezo.methods.auto.density import Density
 from gracezo.methods.auto.difference import Differences
 from gracezo.methods.auto.request import Request
 from gracezo.methods.auto.tree import Node, Tree, learn_moment, split
+from gracezo.methods.auto.walls import Walls
 
+_SEEN = 0.3  # share of the wanted length that shows the curvature well enough
 _PARTS = 7  # in a batch: how many queries may cut one set, when it is not known how much it holds
 
 
@@ -54,6 +56,8 @@ class Questions:
         The order and the weights of the coordinates.
     keeper
         Who is told what came of a set.
+    walls
+        The bounds around the present point.
     """
 
     constants: Constants
@@ -61,6 +65,7 @@ class Questions:
     density: Density
     tree: Tree
     keeper: Keeper
+    walls: Walls
 
     def about(self, node: Node, limit: int) -> list[Request]:
         """Return up to `limit` queries that bring a set nearest to a single confirmed coordinate."""
@@ -71,7 +76,7 @@ class Questions:
             if node.several:
                 self.density.saw_labels(node.spread, False)
         if node.candidate is not None:
-            return [self._confirm(node, node.candidate)]
+            return [self._confirm(node, node.candidate) or self._touch(node, node.candidate)]
         if node.window is not None and not node.several:
             return [self._labels(node, *node.window)]
         if node.moment is None and not node.several:
@@ -88,7 +93,7 @@ class Questions:
         span = stop - start
         weights = tree.weights[start:stop] * (np.arange(1, span + 1) / span)
         curvature = self.differences.anonymous(tree.squares(start, stop) / 3.0)
-        eps = self.differences.size(curvature, node.u)
+        eps = min(self.differences.size(curvature, node.u), tree.most(start, stop))
         whole = start == node.start and stop == node.stop
 
         def absorb(change: float) -> None:
@@ -118,7 +123,7 @@ class Questions:
             start = bounds[bounds.index(stop) - 1] if stop != bounds[0] else node.start
             weights = self.tree.weights[start:stop]
             curvature = self.differences.anonymous(self.tree.squares(start, stop))
-            eps = self.differences.size(curvature, node.u)
+            eps = min(self.differences.size(curvature, node.u), self.tree.most(start, stop))
 
             def absorb(change: float) -> None:
                 nonlocal rest
@@ -156,12 +161,15 @@ class Questions:
             large.moment, large.blur, large.several = whole.moment, whole.blur, whole.several
             large.family = large.sibling = small.family = small.sibling = None
 
-    def _confirm(self, node: Node, position: int) -> Request:
-        """Ask the candidate alone, on its way down, far enough to see its curvature."""
+    def _confirm(self, node: Node, position: int) -> Request | None:
+        """Ask the candidate alone, on its way down, far enough to see its curvature; None before a wall."""
         tree, rules, differences = self.tree, self.constants, self.differences
         coordinate = int(tree.order[position])
         slope = node.u / tree.weights[position]
-        length = node.length or rules.confirm * abs(slope) / differences.newton(slope)
+        wanted = node.length or rules.confirm * abs(slope) / differences.newton(slope)
+        length = min(wanted, self.walls.room(coordinate, slope))
+        if length * abs(slope) <= rules.trust * differences.rounding < wanted * abs(slope):
+            return None
         side = int(node.u > 0)
 
         def absorb(change: float) -> None:
@@ -184,7 +192,10 @@ class Questions:
                 error = node.error / abs(float(tree.weights[position]))
                 tree.remove(node, position, slope)
                 node.first, node.length = None, 0.0
-                differences.meet(curvature)
+                if length < _SEEN * wanted:
+                    curvature = math.nan  # a wall was too near to see it
+                else:
+                    differences.meet(curvature)
                 self.keeper.found(coordinate, math.copysign(steepness, slope), curvature, error)
             elif node.length == 0.0:
                 # Too long a step, a kink, or the wrong coordinate: a shorter one tells.
@@ -204,3 +215,27 @@ class Questions:
 
         step = -math.copysign(length, slope)
         return Request(np.array([coordinate]), np.array([step]), Role.CONFIRM, absorb)
+
+    def _touch(self, node: Node, position: int) -> Request:
+        """Ask a candidate that a wall holds by a small step inward: whether it is the one, and no more."""
+        tree, rules, differences = self.tree, self.constants, self.differences
+        slope = node.u / float(tree.weights[position])
+        curvature = differences.newton(slope)
+        side = int(node.u > 0)
+        eps = min(differences.size(curvature, slope), tree.most(position, position + 1))
+        weight = float(tree.weights[position])
+
+        def absorb(change: float) -> None:
+            error = differences.error(eps * abs(weight), curvature, slope)
+            measured = change / (eps * weight)
+            self.keeper.tried(side, False)
+            right = abs(measured - slope) <= rules.descend * abs(slope) + rules.trust * error
+            self.density.saw_labels(node.spread, right)
+            if right:
+                tree.remove(node, position, slope)
+                self.keeper.found(int(tree.order[position]), slope, math.nan, error)
+            else:
+                node.candidate, node.several, node.moment = None, True, None
+            self.keeper.open(node)
+
+        return Request(tree.order[position : position + 1], np.array([eps * weight]), Role.CONFIRM, absorb)

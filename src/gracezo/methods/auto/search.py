@@ -20,6 +20,7 @@ from gracezo.methods.auto.difference import Differences
 from gracezo.methods.auto.questions import Questions
 from gracezo.methods.auto.request import Request
 from gracezo.methods.auto.tree import Node, Tree
+from gracezo.methods.auto.walls import Walls
 
 _FAR = 1000.0  # times ε, where the curvature of a set is measured
 _WORTH = 4.0  # in a batch: how far below the best price a set may be
@@ -34,6 +35,8 @@ class Search:
         What the run has assumed and learned.
     found
         Called with (coordinate, derivative, curvature, error of the derivative) for each one found.
+    walls
+        The bounds around the present point.
     """
 
     def __init__(
@@ -42,14 +45,15 @@ class Search:
         differences: Differences,
         density: Density,
         found: Callable[[int, float, float, float], None],
+        walls: Walls | None = None,
     ) -> None:
         self._constants = constants
         self._differences = differences
         self._density = density
         self._found = found
+        self._walls = walls or Walls()
         self._downhill = [(1.0, 1.0), (1.0, 1.0)]  # by sign of U: confirmed, and tried
         self._drifted = (1.0, 1.0)  # rechecks: found changed, and made
-        self._x: FloatArray = np.zeros(0)
         self.tree: Tree | None = None
         self.kinks: list[int] = []  # coordinates that lead uphill on both sides
         self.flat = True
@@ -65,8 +69,7 @@ class Search:
 
     def centre(self, at: Point) -> None:
         """Go on around another point; the values of the tree are taken as still true."""
-        self._x = at.x
-        self._differences.centre(at.x, at.value)
+        self._differences.centre(self._walls.centre(at.x), at.value)
 
     def plant(self, coordinates: IntArray, rng: np.random.Generator) -> None:
         """Begin anew on these coordinates, in a fresh random order."""
@@ -78,9 +81,16 @@ class Search:
         order = rng.permutation(coordinates)
         spread = self._constants.spread
         weights = rng.uniform(1.0 - spread, 1.0 + spread, len(order)) * rng.choice([-1.0, 1.0], len(order))
-        self.tree = Tree(order, weights)
+        self.tree = Tree(order, *self._walls.aim(order, weights, self._reach(weights)))
         self._root = []
         self._most = 0.0
+
+    def _reach(self, weights: FloatArray) -> float:
+        """Return the largest ε to expect: that of the root, or that of a set of one."""
+        differences = self._differences
+        root = differences.size(differences.anonymous(float(weights @ weights)), self._last)
+        single = differences.size(differences.anonymous(1.0), self._last)
+        return max(single, root if self._wanted == 1 else _FAR * root)
 
     @property
     def rooted(self) -> bool:
@@ -174,7 +184,7 @@ class Search:
                 break  # it may well never be asked: no use in asking it now
             worth = max(worth, price / _WORTH)
             node = self.tree.pop(side)
-            if node.size == 1 and self._alike(side):
+            if node.size == 1 and (self._shut(node, side) or self._alike(side)):
                 # Its derivative is known by subtraction, its curvature well enough from the others.
                 weight = float(self.tree.weights[node.start])
                 slope = node.u / weight
@@ -184,16 +194,18 @@ class Search:
             nodes.append(node)
         # A large batch on few sets cuts each into more parts at once.
         share = limit // max(len(nodes), 1)
-        questions = Questions(self._constants, self._differences, self._density, self.tree, self)
+        questions = Questions(self._constants, self._differences, self._density, self.tree, self, self._walls)
         return [request for node in nodes for request in questions.about(node, share)]
 
     def _plant_requests(self, limit: int) -> list[Request]:
         tree = self.tree
         assert tree is not None
         curvature = self._differences.anonymous(tree.squares(0, len(tree.order)))
-        small = self._differences.size(curvature, self._last)
+        small = min(self._differences.size(curvature, self._last), tree.most(0, len(tree.order)))
         # The second distance is where curvature shows: far beyond the first.
-        sizes = [small, _FAR * small][len(self._root) : self._wanted][:limit]
+        sizes = [small, min(_FAR * small, tree.most(0, len(tree.order)))][len(self._root) : self._wanted][
+            :limit
+        ]
         return [
             Request(tree.order, eps * tree.weights, Role.PROBE, self._rooting(eps, curvature))
             for eps in sizes
@@ -205,7 +217,7 @@ class Search:
         assert tree is not None
         squares = tree.squares(0, len(tree.order))
         curvature = self._differences.anonymous(squares)
-        eps = self._differences.size(curvature, tree.unexplained)
+        eps = min(self._differences.size(curvature, tree.unexplained), tree.most(0, len(tree.order)))
 
         def absorb(change: float) -> None:
             value = change / eps - 0.5 * eps * self._differences.density * squares
@@ -249,6 +261,16 @@ class Search:
             )
 
         return absorb
+
+    def _shut(self, node: Node, side: int) -> bool:
+        """Whether a wall shuts the way down for a single coordinate; it needs no query to be known."""
+        assert self.tree is not None
+        slope = node.u / float(self.tree.weights[node.start])
+        room = self._walls.room(int(self.tree.order[node.start]), slope)
+        shut = room * abs(slope) <= self._constants.trust * self._differences.rounding
+        if shut:
+            self.tried(side, False)
+        return shut
 
     def _alike(self, side: int) -> bool:
         """Whether a single coordinate needs no query of its own: all those met were smooth and much alike."""

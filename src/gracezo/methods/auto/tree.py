@@ -81,10 +81,13 @@ class Tree:
         The coordinates, by position.
     weights
         Their weights, by position; zero for those that have been taken out.
+    limits
+        The largest ε that bounds allow each of them, where there are bounds.
     """
 
     order: IntArray
     weights: FloatArray
+    limits: FloatArray | None = None
     _heaps: tuple[list[tuple[float, int, Node]], list[tuple[float, int, Node]]] = field(
         default_factory=lambda: ([], [])
     )
@@ -100,6 +103,10 @@ class Tree:
     def squares(self, start: int, stop: int) -> float:
         """Return the sum of squared weights of a slice, as it was at the beginning."""
         return float(self._squares[stop] - self._squares[start])
+
+    def most(self, start: int, stop: int) -> float:
+        """Return the largest ε at which no coordinate of a slice leaves the bounds."""
+        return math.inf if self.limits is None else float(self.limits[start:stop].min())
 
     def push(self, node: Node, key: float) -> None:
         """Open a set; the one with the largest key is on top."""
