@@ -202,7 +202,10 @@ class Auto:
         """Return the decrease that the model promises for a step with what is known."""
         slopes, diagonal = self._support.slopes, self._support.diagonal
         if self._foretold is None:
-            self._foretold = len(slopes), -self._path().foreseen(1.0)
+            path = self._path()
+            # Walls may leave nothing of what the model hoped for; each coordinate alone still has its part.
+            blocked = self._walls.box is not None and not path.descends
+            self._foretold = len(slopes), self._known() if blocked else -path.foreseen(1.0)
         # No step has been made yet along those found since: the model has their own curvature only.
         known, promise = self._foretold
         new = self._support.indices[known:]
@@ -247,7 +250,7 @@ class Auto:
             self._model.learn(step, support.slopes[: len(step)] - before, expected)
         self._pending, self._measured = None, measured
         path = self._path()
-        if not path.slope < 0.0:
+        if not path.descends:
             self._model.forget()
             path = self._path()
         trials = yield from line_search(

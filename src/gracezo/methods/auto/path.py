@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gracezo.core.types import BoolArray, FloatArray, IntArray
+from gracezo.core.types import FloatArray, IntArray
 from gracezo.methods.auto.model import Model
 from gracezo.methods.auto.walls import Walls
 
@@ -28,22 +28,26 @@ class Path:
     Attributes
     ----------
     direction
-        The step of length one, before the walls cut it.
-    stopped
-        Coordinates that the step takes to a wall, or that are held by one.
+        The step of length one. Coordinates that meet a wall on it end there.
+    wish
+        The same step as the model would have it without the walls, when there are any.
     """
 
     walls: Walls
     indices: IntArray
     slopes: FloatArray
-    diagonal: FloatArray
     direction: FloatArray
-    stopped: BoolArray | None = None
+    wish: FloatArray | None = None
 
     @property
     def slope(self) -> float:
         """The slope at the beginning."""
         return float(self.slopes @ self.direction)
+
+    @property
+    def descends(self) -> bool:
+        """Whether the model foresees a decrease."""
+        return self.slope < 0.0 and self.foreseen(1.0) < 0.0
 
     def displacement(self, t: float) -> FloatArray:
         """Return the step of length t as the walls leave it."""
@@ -51,30 +55,34 @@ class Path:
 
     def share(self, t: float) -> float:
         """Return how much of the linear prediction the walls leave of a step of length t."""
-        if self.stopped is None:
+        if self.wish is None:
             return 1.0
         return float(self.slopes @ self.displacement(t)) / (self.slope * t)
 
     def foreseen(self, t: float) -> float:
         """Return the change of f that the model foresees for a step of length t."""
-        if self.stopped is None:
+        if self.wish is None:
             return t * self.slope * (1.0 - 0.5 * t)
-        step = self.displacement(t)
-        bent = np.where(self.stopped, 0.5 * self.diagonal * step**2, -0.5 * t * self.slopes * step)
-        return float(self.slopes @ step + bent.sum())
+        return float(self.slopes @ (self.displacement(t) * (1.0 - 0.5 * self._done(t))))
 
     def expected(self, t: float) -> FloatArray:
         """Return how the model sees the slopes change over a step of length t: B·step = −t·g."""
-        if self.stopped is None:
-            return -t * self.slopes
-        return np.where(self.stopped, self.diagonal * self.displacement(t), -t * self.slopes)
+        return -(t if self.wish is None else self._done(t)) * self.slopes
 
-    def predicted(self, t: float, share: float) -> FloatArray:
-        """Return the slopes after a step of length t, when f has shown that this share of them is left."""
-        if self.stopped is None:
-            return self.slopes * share
-        # A coordinate that a wall has stopped keeps what its own curvature does not take away.
-        return np.where(self.stopped, self.slopes + self.expected(t), self.slopes * share)
+    def predicted(self, t: float, left: float) -> FloatArray:
+        """Return the slopes after a step of length t, when f has shown what share of them is left."""
+        if self.wish is None:
+            return self.slopes * left
+        done = self._done(t)
+        return self.slopes * np.where(done < t, 1.0 - done, left)
+
+    def _done(self, t: float) -> FloatArray:
+        """Return which share of its wish each coordinate gets on a step of length t."""
+        assert self.wish is not None
+        done = np.zeros(len(self.wish))
+        moving = self.wish != 0.0
+        np.divide(self.displacement(t), self.wish, out=done, where=moving)
+        return np.where((self.direction == self.wish) & (done > 0.999999 * t) & moving, t, done)
 
 
 def newton_path(
@@ -82,15 +90,15 @@ def newton_path(
 ) -> Path:
     """Return the way of a quasi-Newton step."""
     if walls.box is None:
-        return Path(walls, indices, slopes, diagonal, model.direction(slopes, diagonal))
+        return Path(walls, indices, slopes, model.direction(slopes, diagonal))
     free = ~walls.held(indices, slopes)
-    step = np.zeros(len(slopes))
+    step, wish = np.zeros(len(slopes)), np.zeros(len(slopes))
     for _ in range(_ROUNDS):
-        step[free] = model.direction(slopes, diagonal, free)[free]
+        step[free] = wish[free] = model.direction(slopes, diagonal, free)[free]
         ahead = walls.ahead(indices, step)
         through = free & (np.abs(step) > ahead)
         if not through.any():
             break
         step[through] = np.copysign(_BEYOND * ahead[through], step[through])
         free &= ~through
-    return Path(walls, indices, slopes, diagonal, step, ~free)
+    return Path(walls, indices, slopes, step, wish)
