@@ -194,9 +194,10 @@ class Auto:
             return self._replant_outside(key)
         return []
 
-    def _replant_outside(self, key: Key) -> list[Request]:
+    def _replant_outside(self, key: Key) -> list[Request] | None:
         self._plant_outside(key)
-        return self._search.requests(self._batch)
+        # Nothing is left outside when all coordinates are in the support; that is no end.
+        return self._search.requests(self._batch) or self._next_requests(key)
 
     def _step_promise(self) -> float:
         """Return the decrease that the model promises for a step with what is known."""
