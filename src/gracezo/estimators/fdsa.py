@@ -31,7 +31,6 @@ def differences(
     steps = np.full(len(coordinates), eps)
     if bounds is not None:
         steps = bounds.inward(at.x, coordinates, steps)
-        steps = bounds.place(at.x, coordinates, steps) - at.x[coordinates]  # as the point will be rounded
     values = yield Ask(at.x, SparseRows.coordinates(coordinates, steps), Role.REFRESH)
     changes, measured, steps = answered(values - at.value, coordinates, steps)
     return GradientEstimate(

@@ -69,15 +69,16 @@ def search_descent(
     schedule: Iterable[int] | None,
 ) -> Descent:
     """Return descent along a search of GraCe's family, its options checked."""
-    s = required_sparsity(problem, name)
+    d = max(problem.free, 1)
+    s = min(required_sparsity(problem, name), d)
     differences = difference(eps)
     update = plain(positive("step_size", step_size))
     if group_size is None:
-        n = theory_group_size(problem.free, s, positive("gamma", gamma))
+        n = theory_group_size(d, s, positive("gamma", gamma))
     else:
-        n = min(whole("group_size", group_size), problem.free)
+        n = min(whole("group_size", group_size), d)
     first = whole("first_division", first_division, least=2)
-    divisions = _divisions(practical_schedule(first) if schedule is None else schedule, problem.free)
+    divisions = _divisions(practical_schedule(first) if schedule is None else schedule, d)
     repetitions = whole("repeats", repeats)
     if n < 1:  # so many coordinates matter that each is its own group
         return Descent(FDSA(differences, problem.bounds), update, problem.bounds)
