@@ -33,6 +33,7 @@ from gracezo.methods.auto.search import Search
 from gracezo.methods.auto.support import Support, outside
 from gracezo.methods.auto.walls import Walls
 
+_BARREN = 2  # plantings at one point without a find after which the search is not worth another
 _FULL = 1e8  # care at which a refresh leaves nothing out
 
 
@@ -71,6 +72,8 @@ class Auto:
         self._doubt_support = 0.0
         self._doubt_outside = 0.0
         self._searched_here = True
+        self._planted = -1  # size of the support when the search was planted last
+        self._barren = 0  # plantings at this point since the last find
         self._pending: tuple[FloatArray, FloatArray, FloatArray] | None = None
         self._measured = True  # whether the slopes before the last step were measured, not predicted
         self._foretold: tuple[int, float] | None = None  # promise of a step along the first so many
@@ -169,7 +172,7 @@ class Auto:
                 rest = min(search.promise + self._doubt_outside, self._queries * promise / cost)
                 worthwhile = cost * gain >= self._overhead * rest
                 hidden = 0.0
-            if worthwhile and hidden and search.exhausted:
+            if worthwhile and hidden and search.exhausted and self._barren < _BARREN:
                 return self._replant_outside(key)
             if worthwhile:
                 self._promised = gain
@@ -229,6 +232,9 @@ class Auto:
 
     def _plant_outside(self, key: Key) -> None:
         self._draws += 1
+        barren = self._searched_here and len(self._support) == self._planted
+        self._barren = self._barren + 1 if barren else 0
+        self._planted = len(self._support)
         free = outside(self._problem.d, self._support.indices, self._walls.fixed)
         self._search.plant(free, key.child(self._draws).generator())
         self._searched_here = True
