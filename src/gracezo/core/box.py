@@ -2,9 +2,9 @@
 
 The rules of this file:
 
-- A method that knows bounds asks inside of them: it turns differences inward and
-  cuts steps, so that it knows what it has asked.
-- The `Fence` is what guarantees it. It stands between every method and every
+- A method that holds bounds knows where its asks end: it turns differences inward
+  so that they fit, and takes a step for what the box leaves of it.
+- The `Fence` is what guarantees that they end inside. It stands between every method and every
   evaluator and puts each coordinate that a displacement would carry out, if only
   by the last rounding of a sum, on the bound itself.
 - A bound that is the same everywhere is kept as one number, whatever d.
