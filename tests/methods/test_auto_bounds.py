@@ -223,7 +223,7 @@ def test_iterates_never_rise() -> None:
 @pytest.mark.parametrize("method", ["auto", "grace", "ipw", "fdsa", "gld"])
 @pytest.mark.parametrize("width", [1e-9, 1e-3, 1.0])
 def test_what_is_asked_needs_no_fence(method: str, width: float) -> None:
-    """Before the fence, no point is out by more than rounding; only trial steps of `auto` are for it to cut."""
+    """Before the fence no point is out by more than rounding; only trial steps of `auto` may be."""
     d = 40
     random = np.random.default_rng(1)
     goal = random.normal(size=d)
