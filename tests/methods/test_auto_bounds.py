@@ -195,6 +195,11 @@ def test_blocked_coordinates_cost_about_what_they_must() -> None:
     assert result.nfev < 4 * 41
 
 
+def test_a_single_coordinate_that_is_shut_is_known_without_a_query() -> None:
+    result = gracezo.minimize(lambda x: float(x[0]), [0.0], bounds=[(0.0, 1.0)], seed=0)
+    assert (result.nfev, result.status, result.x.tolist()) == (3, 0, [0.0])  # f(x0) and two probes
+
+
 def test_the_gradient_at_a_corner() -> None:
     gradient = np.zeros(1000)
     gradient[[3, 500, 998]] = [2.0, -1.0, 0.5]
