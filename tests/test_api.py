@@ -243,7 +243,6 @@ class TestScipy:
         [
             ({"jac": lambda x: x}, "takes no jac"),
             ({"hess": lambda x: x}, "takes no hess"),
-            ({"bounds": [(0, 1)] * 2}, "takes no bounds"),
             ({"constraints": [{"type": "eq", "fun": lambda x: x}]}, "takes no constraints"),
             ({"options": {"gtol": 1}}, "'gtol' is neither"),
         ],

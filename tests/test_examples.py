@@ -24,7 +24,9 @@ def test_quickstart(
     assert (tmp_path / "out" / "quickstart.png").stat().st_size > 10_000
 
 
-@pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md", "docs/workers.md", "docs/failures.md"])
+@pytest.mark.parametrize(
+    "page", ["README.md", "CONTRIBUTING.md", "docs/workers.md", "docs/failures.md", "docs/bounds.md"]
+)
 def test_snippets(page: str) -> None:
     code = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(encoding="utf-8"), flags=re.DOTALL)
     assert code

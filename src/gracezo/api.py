@@ -37,10 +37,12 @@ def minimize(
     args: tuple[Any, ...] = (),
     method: str = "auto",
     *,
+    bounds: object = None,
     sparsity: int | None = None,
     support: npt.ArrayLike | None = None,
     f0: float | None = None,
     known: tuple[npt.ArrayLike, npt.ArrayLike] | None = None,
+    noise: float | None = None,
     max_queries: int | None = None,
     max_steps: int | None = None,
     max_seconds: float | None = None,
@@ -70,6 +72,11 @@ def minimize(
         What `fun` takes after the point.
     method
         One of `methods()`.
+    bounds
+        What no query may leave, as SciPy takes them: a pair (low, high) for each coordinate, None or
+        infinite where there is no bound, or a `scipy.optimize.Bounds`, whose numbers may stand for all
+        coordinates. In x0's shape or flat. A coordinate with low = high costs nothing. For the methods
+        that can: the others refuse.
     sparsity
         How many coordinates matter at a time, for the methods that want to know (the paper's s).
     support
@@ -79,6 +86,9 @@ def minimize(
     known
         (X, F), points one a row and their values, already paid for: `auto` starts from the best of
         them, and f(x0) is not asked when x0 is among them.
+    noise
+        The standard deviation of the noise of `fun`, for `auto`: a number, 0 for an exact function, or
+        None to have it looked for (one query) and, where something hints at it, measured.
     max_queries
         The budget: call ``max_queries + 1`` is never made. Rows that are of
         no use alone (half of a pair, a gradient without the step after it)
@@ -156,8 +166,10 @@ def minimize(
         checks.limits(max_queries, max_steps, max_seconds, target).or_default(),
         seed,
         options,
+        bounds=bounds,
         support=support,
         known=known,
+        noise=noise,
         batch=batch,
         on_failure=on_failure,
     )
@@ -261,8 +273,10 @@ def estimate_gradient(
     args: tuple[Any, ...] = (),
     method: str = "auto",
     *,
+    bounds: object = None,
     sparsity: int | None = None,
     f0: float | None = None,
+    noise: float | None = None,
     max_queries: int | None = None,
     vectorized: bool = False,
     workers: Workers = None,
@@ -276,7 +290,7 @@ def estimate_gradient(
 
     Parameters
     ----------
-    fun, x, args, sparsity, f0, vectorized, workers, batch, copy, on_failure, seed, options
+    fun, x, args, bounds, sparsity, f0, noise, vectorized, workers, batch, copy, on_failure, seed, options
         As in `minimize`; `f0` is f(x).
     method
         One of `methods()` that steps along a gradient estimate.
@@ -293,18 +307,30 @@ def estimate_gradient(
     --------
     >>> import numpy as np, gracezo
     >>> g = gracezo.estimate_gradient(lambda x: 3 * x[4567] - x[89], np.zeros(10_000), seed=1)
-    >>> g.indices.tolist(), g.values.round(6).tolist(), bool(g.queries < 12)
+    >>> g.indices.tolist(), g.values.round(6).tolist(), bool(g.queries <= 13)
     ([89, 4567], [-1.0, 3.0], True)
     """
     checks.function("fun", fun)
     budget = checks.limits(max_queries)
-    setup = Setup.checked(x, method, sparsity, f0, budget, seed, options, batch=batch, on_failure=on_failure)
+    setup = Setup.checked(
+        x,
+        method,
+        sparsity,
+        f0,
+        budget,
+        seed,
+        options,
+        bounds=bounds,
+        noise=noise,
+        batch=batch,
+        on_failure=on_failure,
+    )
     made = setup.method
     if not isinstance(made, HasEstimator):
         raise ValueError(f"method {method!r} does not estimate a gradient; use one that does, such as 'auto'")
     found: list[GradientEstimate] = []
     steps = _estimation(setup, made.estimator, found)
-    run = Run(steps, setup.x0, budget, setup.seed, on_failure=setup.on_failure)
+    run = Run(steps, setup.x0, budget, setup.seed, on_failure=setup.on_failure, bounds=setup.bounds)
     with _evaluator(fun, args, setup.x0.shape, vectorized, workers, copy) as evaluate:
         drive(run, evaluate)
     if not found:
@@ -342,6 +368,8 @@ def _conduct(
 
 def _estimation(setup: Setup, estimator: Estimator, found: list[GradientEstimate]) -> Steps[Finish]:
     at = yield from valued(setup.x0.ravel(), setup.f0)
+    if setup.bounds is not None and len(setup.bounds.free) == 0:
+        return Finish(Status.NOTHING_TO_FIND, "the bounds fix every coordinate")
     found.append((yield from estimator.estimate(at, 1, Key(setup.seed).child(1))))
     return Finish(Status.CONVERGED, "the gradient is estimated")
 

@@ -63,6 +63,17 @@ def support(given: npt.ArrayLike | None, d: int) -> IntArray | None:
     return np.unique(raw.astype(np.int64))
 
 
+def noise(given: object) -> float | None:
+    """Return the standard deviation of the noise."""
+    value = number("noise", given)
+    if value is not None and value < 0.0:
+        raise ValueError(
+            f"noise must be a standard deviation, 0 for an exact function, or None to have it measured; "
+            f"given: {given!r}"
+        )
+    return value
+
+
 def known(given: object, shape: tuple[int, ...]) -> tuple[FloatArray, FloatArray] | None:
     """Return points as flat rows, and their values."""
     if given is None:

@@ -15,7 +15,7 @@ from gracezo.core.keys import Key
 from gracezo.core.result import Finish, Status
 from gracezo.core.run import Limits, Run
 from gracezo.core.steps import valued
-from gracezo.estimators.noise import NoiseEstimate, measure_noise
+from gracezo.estimators.noise import NoiseEstimate, measure_noise, random_line
 from gracezo.evaluators.objective import Objective
 from gracezo.evaluators.serial import Serial
 
@@ -53,7 +53,7 @@ def estimate_noise(fun: Callable[..., Any], x: npt.ArrayLike, *, seed: int | Non
 
     def steps() -> Steps[Finish]:
         at = yield from valued(start.ravel(), None)
-        found.append((yield from measure_noise(at, key)))
+        found.append((yield from measure_noise(at, random_line(at, key))))
         return Finish(Status.CONVERGED, "the noise is measured")
 
     run = Run(steps(), start, Limits(), key.seed)

@@ -23,7 +23,7 @@ class Optimizer:
 
     Parameters
     ----------
-    x0, method, sparsity, support, f0, known, batch, seed, options
+    x0, method, bounds, sparsity, support, f0, known, noise, batch, seed, options
         As in `minimize`.
     max_queries, max_steps, max_seconds, target, on_failure
         As in `minimize`. Tell NaN for an evaluation that failed.
@@ -43,10 +43,12 @@ class Optimizer:
         x0: npt.ArrayLike,
         method: str = "auto",
         *,
+        bounds: object = None,
         sparsity: int | None = None,
         support: npt.ArrayLike | None = None,
         f0: float | None = None,
         known: tuple[npt.ArrayLike, npt.ArrayLike] | None = None,
+        noise: float | None = None,
         max_queries: int | None = None,
         max_steps: int | None = None,
         max_seconds: float | None = None,
@@ -65,8 +67,10 @@ class Optimizer:
             stop,
             seed,
             options,
+            bounds=bounds,
             support=support,
             known=known,
+            noise=noise,
             batch=batch,
             on_failure=on_failure,
         ).run()

@@ -22,12 +22,12 @@ def scipy_method(name: str = "auto", **keywords: Any) -> Callable[..., Result]:
         One of `methods()`.
     **keywords
         Any keyword of `gracezo.minimize` but fun, x0, args, method and callback. SciPy's own options
-        `maxiter`, `maxfev` and `disp` are understood too and go before these.
+        `maxiter`, `maxfev`, `disp` and its bounds are understood too and go before these.
 
     Returns
     -------
     callable
-        What SciPy's `method` takes. Derivatives, bounds and constraints are refused.
+        What SciPy's `method` takes. Derivatives and constraints are refused.
 
     Examples
     --------
@@ -52,12 +52,14 @@ def scipy_method(name: str = "auto", **keywords: Any) -> Callable[..., Result]:
         callback: Callable[..., object] | None = None,
         **given: Any,
     ) -> Result:
-        for what in ("jac", "hess", "hessp", "bounds", "constraints"):
+        for what in ("jac", "hess", "hessp", "constraints"):
             value = given.pop(what, None)
             if value is not None and value is not False and value != ():
                 raise ValueError(f"method {name!r} of gracezo takes no {what}; leave it out")
         given.pop("tol", None)
         merged = dict(keywords)
+        if given.get("bounds") is None:
+            given.pop("bounds", None)
         for theirs, ours in (("maxiter", "max_steps"), ("maxfev", "max_queries"), ("disp", "progress")):
             if given.get(theirs) is not None:
                 merged[ours] = given[theirs] if theirs != "disp" else bool(given[theirs])

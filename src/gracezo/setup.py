@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from gracezo import bounds as box
 from gracezo import checks
 from gracezo.core.asks import Point
+from gracezo.core.box import Box
 from gracezo.core.failures import OnFailure
 from gracezo.core.keys import Key
 from gracezo.core.method import Method, Problem
@@ -30,6 +32,7 @@ class Setup:
     limits: Limits
     seed: int
     on_failure: OnFailure
+    bounds: Box | None
     arguments: dict[str, Any]  # what the path of the run depends on beside x0, as keywords of `checked`
 
     @classmethod
@@ -43,8 +46,10 @@ class Setup:
         seed: int | None,
         options: Mapping[str, Any] | None,
         *,
+        bounds: object = None,
         support: npt.ArrayLike | None = None,
         known: object = None,
+        noise: object = None,
         batch: int = 1,
         on_failure: object = "raise",
     ) -> Setup:
@@ -56,6 +61,8 @@ class Setup:
             checks.batch(batch),
             checks.support(support, start.size),
             checks.known(known, start.shape),
+            bounds=box.checked(bounds, start),
+            noise=checks.noise(noise),
         )
         given = checks.options(options)
         made = catalog.make(method, problem, given)
@@ -72,8 +79,12 @@ class Setup:
         rule = checks.on_failure(on_failure)
         if rule != OnFailure():  # journals older than the rule do not know it
             arguments["on_failure"] = (rule.action, rule.limit)
+        if problem.bounds is not None:
+            arguments["bounds"] = problem.bounds.as_json()
+        if problem.noise is not None:
+            arguments["noise"] = problem.noise
         value = _value_at(start.ravel(), checks.number("f0", f0), problem)
-        return cls(start, value, made, limits, checks.seed(seed), rule, arguments)
+        return cls(start, value, made, limits, checks.seed(seed), rule, problem.bounds, arguments)
 
     def run(
         self,
@@ -81,8 +92,8 @@ class Setup:
         elapsed: Callable[[], float] | None = None,
     ) -> Run:
         """Return a run at its beginning; the parameters are those of `Run`."""
-        steps = whole_run(self.method, self.x0.ravel(), self.f0, Key(self.seed))
-        return Run(steps, self.x0, self.limits, self.seed, on_move, elapsed, self.on_failure)
+        steps = whole_run(self.method, self.x0.ravel(), self.f0, Key(self.seed), self.bounds)
+        return Run(steps, self.x0, self.limits, self.seed, on_move, elapsed, self.on_failure, self.bounds)
 
 
 def _value_at(x0: FloatArray, f0: float | None, problem: Problem) -> float | None:

@@ -21,6 +21,7 @@ import gracezo
 from gracezo.core.errors import EvaluationError
 from gracezo.core.result import Result, Status
 from gracezo.core.types import FloatArray
+from gracezo.methods import catalog
 
 
 class Valley:
@@ -50,6 +51,23 @@ class Valley:
     def many(self, points: FloatArray) -> FloatArray:
         """Return f at each row, exactly as one by one."""
         return np.array([self(x) for x in points])
+
+
+class Walled(Valley):
+    """A valley in a box that cuts its minimum off, begins at x0 and fixes every seventh coordinate."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lower = np.where(np.arange(60) % 2, 0.0, -np.inf)
+        self.upper = np.where(np.arange(60) % 7, 0.7, 0.0)
+        self.lower[::7] = 0.0
+        self.bounds = scipy.optimize.Bounds(self.lower, self.upper)
+        self.outside = 0
+
+    def __call__(self, x: FloatArray) -> float:
+        """Return f, remember the point and whether it was outside."""
+        self.outside += not (np.all(x >= self.lower) and np.all(x <= self.upper))
+        return super().__call__(x)
 
 
 class Patchy(Valley):
@@ -82,6 +100,7 @@ class Case:
     max_queries: int = 150
     seed: int = 1
     on_failure: str | tuple[str, int] = "raise"
+    bounds: object = None
 
     def arguments(self, **others: Any) -> dict[str, Any]:
         """Return the keywords for `minimize`."""
@@ -92,6 +111,7 @@ class Case:
             "max_queries": self.max_queries,
             "seed": self.seed,
             "on_failure": self.on_failure,
+            "bounds": self.bounds,
         } | others
 
 
@@ -290,6 +310,29 @@ def check_retry(case: Case) -> None:
         assert result.nfev == len(valley.points), f"{what}: nfev is not the number of calls"
 
 
+def check_bounds(case: Case) -> None:
+    """Where there are bounds, no point lies outside of them, whoever answers; or the method refuses them."""
+    valley = Walled()
+    case = replace(case, bounds=valley.bounds)
+    if "bounds" not in getattr(catalog.factory(case.method), "uses", ()):
+        try:
+            by_serial(case, valley)
+        except ValueError as error:
+            assert "cannot hold bounds" in str(error), f"{case.method}: bounds are refused with {error}"
+            assert not valley.points, f"{case.method}: bounds are refused after the first query"
+            return
+        raise AssertionError(f"{case.method}: bounds are neither held nor refused")
+    expected = by_serial(case, valley)
+    assert valley.outside == 0, f"{case.method}: {valley.outside} points lie outside the bounds"
+    assert expected.nfev == len(valley.points), f"{case.method}: nfev is not the number of calls"
+    assert expected.x.tobytes() in valley.points, f"{case.method}: the answer was never evaluated"
+    assert expected.fun < valley.value(valley.x0), f"{case.method}: no progress within bounds"
+    for name, run in WAYS.items():
+        valley = Walled()
+        assert_same(run(case, valley), expected, f"{case.method} ({name}, within bounds)")
+        assert valley.outside == 0, f"{case.method} ({name}): {valley.outside} points outside the bounds"
+
+
 CHECKS: dict[str, Callable[[Case], None]] = {
     "ways": check_ways,
     "count": check_count,
@@ -299,6 +342,7 @@ CHECKS: dict[str, Callable[[Case], None]] = {
     "failure": check_failure,
     "skip": check_skip,
     "retry": check_retry,
+    "bounds": check_bounds,
 }
 
 

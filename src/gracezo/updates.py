@@ -33,7 +33,8 @@ def plain(step_size: float) -> Update:
 
     def update(x: FloatArray, gradient: GradientEstimate) -> FloatArray:
         if len(gradient.indices) == gradient.size:
-            return x - step_size * gradient.values
+            step = step_size * gradient.values
+            return np.subtract(x, step, out=step)
         new = x.copy()
         new[gradient.indices] -= step_size * gradient.values
         return new

@@ -214,6 +214,25 @@ def test_journal_show_and_export(folder: Path, module: str, capsys: pytest.Captu
     assert gracezo_("journal export run.db --out queries.xlsx") == 2
 
 
+@pytest.mark.parametrize("table", ["queries", "steps", "x"])
+def test_parquet_holds_what_csv_holds(folder: Path, module: str, table: str) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    gracezo_(RUN, function=f"{module}:f")
+    for ending in ("csv", "parquet"):
+        assert gracezo_(f"journal export run.db --table {table} --out table.{ending}") == 0
+    read = parquet.read_table(folder / "table.parquet")
+    with (folder / "table.csv").open(encoding="utf-8") as file:
+        head, *rows = csv.reader(file)
+    assert read.column_names == head
+    columns = {name: [row[place] for row in rows] for place, name in enumerate(head)}
+    assert len(rows) == read.num_rows > 0
+    for name, values in read.to_pydict().items():
+        assert ["" if value is None else str(value) for value in values] == columns[name]
+    types = {field.name: str(field.type) for field in read.schema}
+    wanted = {"queries": {"query": "int64", "value": "double"}, "steps": {"step": "int64", "value": "double"}}
+    assert wanted.get(table, {"index": "int64", "x": "double"}).items() <= types.items()
+
+
 def test_parquet_is_named_when_it_is_missing(
     module: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -114,6 +114,18 @@ def test_a_probe_is_not_an_answer(role: Role, best: float) -> None:
         assert result.support.tolist() == [1]
 
 
+@given(st.lists(st.integers(-3, 3), min_size=4, max_size=40))
+def test_the_support_is_in_the_order_of_the_changes_and_ties_in_that_of_the_indices(x: list[int]) -> None:
+    def steps() -> Steps[Finish]:
+        yield Ask.at(np.array(x, float), Role.STEP)
+        return Finish(Status.CONVERGED, "done")
+
+    run = Run(steps(), np.zeros(len(x)), Limits(), seed=0)
+    answers(run)
+    changed = [index for index, value in enumerate(x) if value]
+    assert run.result().support.tolist() == sorted(changed, key=lambda index: (-abs(x[index]), index))
+
+
 def test_stop_in_the_middle_of_a_batch_keeps_what_is_answered() -> None:
     run = Run(asking([3], Role.STEP), X0, Limits(), seed=0)
     run.next()

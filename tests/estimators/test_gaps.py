@@ -16,7 +16,7 @@ from gracezo.estimators.average import Average
 from gracezo.estimators.fdsa import FDSA
 from gracezo.estimators.grace import VARIANTS, GraCe
 from gracezo.estimators.lasso import DebiasedLasso
-from gracezo.estimators.noise import BESIDE, FIRST, measure_noise
+from gracezo.estimators.noise import BESIDE, FIRST, measure_noise, random_line
 from gracezo.estimators.sparseszo import SparseSZO
 from gracezo.estimators.szoht import SubsetSphere
 from gracezo.estimators.tpge import TPGE
@@ -153,7 +153,8 @@ def test_grace_asks_a_pair_again_with_new_signs(lost: Sequence[int], queries: in
 
 def test_noise_is_measured_at_another_spacing() -> None:
     random = np.random.default_rng(0)
-    steps = measure_noise(Point(np.zeros(3), 1.0), Key(0))
+    at = Point(np.zeros(3), 1.0)
+    steps = measure_noise(at, random_line(at, Key(0)))
     first = next(steps)
     assert isinstance(first, Ask)
     second = steps.send(np.array([1.0, 1.0, np.nan, 1.0, 1.0, 1.0]))

@@ -1,6 +1,8 @@
-"""ECnoise, against the paper's worked example and against noise that is known."""
+"""ECnoise, against the paper's worked example, the rules of its authors, and noise that is known."""
 
 from __future__ import annotations
+
+from math import comb, factorial
 
 import numpy as np
 import pytest
@@ -10,19 +12,57 @@ from hypothesis import strategies as st
 import gracezo
 from gracezo.estimators.noise import Spacing, judge, levels
 
-# Moré & Wild (2011), the worked example of section 3: cos t + sin t + 10⁻³·U at t = 0, 0.01, …, 0.06,
-# U uniform with unit variance. First differences and the six estimates to three digits, quoted from memory
-# and not checked against the paper; the third difference has a fourth digit, so that the second ones fit.
+# Moré & Wild (2011), Table 3.1: cos t + sin t + 10⁻³·U at t = 0, 0.01, …, 0.06, U uniform on [0, 2√3].
+# The setting is that of the program which prints the table, `difftable` in the authors' repository
+# (github.com/POptUS/CNoise). Its random numbers are those of an old MATLAB, so the figures cannot be had from
+# it: f(0), first differences and the six estimates, to three digits, are quoted from memory. The test shows
+# that they fit each other and the setting, not that they are printed so. The third difference has a fourth
+# digit, so that the second ones fit.
+PUBLISHED_START = 1.003
 PUBLISHED_DIFFERENCES = [7.54e-3, 9.69e-3, 1.202e-2, 8.67e-3, 8.38e-3, 9.52e-3]
 PUBLISHED_LEVELS = [6.65e-3, 8.69e-4, 7.39e-4, 7.34e-4, 7.97e-4, 8.20e-4]
 
 
 def test_published_example() -> None:
-    values = np.cumsum([1.003, *PUBLISHED_DIFFERENCES])
+    values = np.cumsum([PUBLISHED_START, *PUBLISHED_DIFFERENCES])
+    t = 0.01 * np.arange(7)
+    noise = 1e3 * (values - np.cos(t) - np.sin(t))
+    assert 0 <= noise.min() < noise.max() <= 2 * 3**0.5
     assert levels(values)[0] == pytest.approx(PUBLISHED_LEVELS, rel=5e-3)
     verdict, level = judge(values)
     assert verdict is Spacing.RIGHT
     assert level == pytest.approx(8.69e-4, rel=5e-3)  # the second differences are past the smooth part
+
+
+@pytest.mark.parametrize("order", range(1, 7))
+def test_the_weights_of_the_orders(order: int) -> None:
+    """γ_k = (k!)²/(2k)!; the k-th differences of a spike in the middle are binomial coefficients."""
+    spike = np.zeros(2 * order + 1)
+    spike[order] = 1.0
+    squares = sum(comb(order, k) ** 2 for k in range(order + 1)) / (order + 1)
+    gamma = factorial(order) ** 2 / factorial(2 * order)
+    assert levels(spike)[0][order - 1] == pytest.approx((gamma * squares) ** 0.5, rel=1e-12)
+
+
+# The rules of the authors' own program, `ECNoise` in the same repository.
+ZIGZAG = [0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0]
+RULES = {
+    "values that differ in the first digit: too wide": ([10.0, 11.2, 10, 10, 10.1, 10, 10.1], Spacing.WIDE),
+    "but not by a tenth of the largest": ([10 + v for v in ZIGZAG], Spacing.RIGHT),
+    "half of the seven values equal to the next: too narrow": ([1, 1, 1, 1, 1, 1.001, 1.0], Spacing.NARROW),
+    "but not three": ([1, 1, 1, 1, 1.001, 1.0, 1.001], Spacing.RIGHT),
+    # Of differences 1, t, −1 the estimates have the squares (2 + t²)/6, (1 + t²)/6, t²/5: the ratio of the
+    # first and the third is 4 at t² = 10/91, t = 0.3315.
+    "three estimates within a factor 4": ([100, 101, 101.332, 100.332], Spacing.RIGHT),
+    "no three estimates within a factor 4: too wide": ([100, 101, 101.331, 100.331], Spacing.WIDE),
+    "estimates that agree, with differences of one sign: too wide": ([1, 1.01, 1.02, 1.04], Spacing.WIDE),
+}
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_the_rules_of_the_authors(rule: str) -> None:
+    values, verdict = RULES[rule]
+    assert judge(np.array(values))[0] is verdict
 
 
 def test_each_order_estimates_independent_noise_without_bias() -> None:

@@ -96,7 +96,7 @@ def test_placed_rows_move_their_coordinates_only() -> None:
     block = np.array([[1.0, 2.0], [3.0, 4.0]], np.float32)
     for coordinates in (np.array([4, 1]), np.array([[4, 1], [4, 1]])):
         placed = rows.placed(block, coordinates, 0.5)
-        x = np.zeros(6)
-        placed.add(1, x)
+        x = np.empty(6)
+        placed.write(1, np.full(6, 0.25), x)
         assert len(placed) == 2
-        assert x.tolist() == [0, 2.0, 0, 0, 1.5, 0]
+        assert x.tolist() == [0.25, 2.25, 0.25, 0.25, 1.75, 0.25]

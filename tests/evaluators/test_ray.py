@@ -107,6 +107,36 @@ def test_a_function_keeps_what_it_remembers_in_a_worker(tmp_path: Path) -> None:
     assert max(map(float, (tmp_path / "calls").read_text().split())) > 100
 
 
+OWN = """
+import numpy as np, ray, gracezo
+from gracezo.testing import assert_same
+from tests.evaluators.objectives import value
+
+def look(intermediate_result):
+    addresses.update(node["NodeManagerAddress"] for node in ray.nodes())
+    started.extend(ray._private.worker._global_node.all_processes.items())
+
+def descend(workers, **others):
+    return gracezo.minimize(value, np.zeros(50), method="fdsa", max_steps=2, workers=workers, **others)
+
+addresses, started = set(), []
+assert not ray.is_initialized()
+assert_same(descend("ray", seed=0, callback=look), descend(None, seed=0), "ray")
+assert not ray.is_initialized()
+assert {"gcs_server", "raylet"} <= {name for name, _ in started}
+assert all(info.process.poll() is not None for _, processes in started for info in processes)
+print(*addresses)
+"""
+
+
+def test_a_ray_that_is_started_for_a_run_ends_with_it() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", OWN], capture_output=True, text=True, cwd=ROOT, timeout=300, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[-1] == "127.0.0.1"
+
+
 LOST_HEAD = f"""
 import os, signal, sys
 import numpy as np, ray, gracezo

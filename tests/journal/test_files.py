@@ -8,6 +8,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -170,16 +171,41 @@ def test_places_where_no_journal_can_be(tmp_path: Path) -> None:
         run(tmp_path / "none" / "run.db")
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write anywhere")
-def test_a_read_only_folder(tmp_path: Path, whole: Path) -> None:
-    shutil.copy(whole, tmp_path / "run.db")
-    tmp_path.chmod(0o500)
-    try:
-        with pytest.raises(gracezo.JournalWriteError, match="Permission denied"):
-            run(tmp_path / "run.db")
-        assert len(read(tmp_path / "run.db").queries) > 0
-    finally:
-        tmp_path.chmod(0o700)
+READ_ONLY = """
+import os, sys
+import gracezo
+from gracezo.journal.reading import read
+from gracezo.testing import Case, Valley
+if os.geteuid() == 0:  # root may write anywhere
+    os.setgroups([])
+    os.setgid(65534)
+    os.setuid(65534)
+valley = Valley()
+try:
+    gracezo.minimize(valley, valley.x0, **Case("grace").arguments(journal=sys.argv[1]))
+except gracezo.JournalWriteError as error:
+    print(error, len(valley.points), len(read(sys.argv[1]).queries), sep="\\n")
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="needs the permissions of POSIX")
+def test_a_read_only_folder(whole: Path) -> None:
+    with tempfile.TemporaryDirectory() as folder:  # pytest's own folders are closed to other users
+        journal = Path(folder, "run.db")
+        shutil.copy(whole, journal)
+        journal.chmod(0o444)
+        Path(folder).chmod(0o555)
+        try:
+            out = subprocess.run(
+                [sys.executable, "-c", READ_ONLY, journal], capture_output=True, text=True, check=False
+            )
+        finally:
+            Path(folder).chmod(0o700)
+    assert out.returncode == 0, out.stderr
+    said, called, kept = out.stdout.splitlines()
+    assert said == f"cannot write the journal {journal}: Permission denied"
+    assert called == "0"
+    assert int(kept) == len(read(whole).queries) > 0
 
 
 def test_one_writer_and_readers_meanwhile(tmp_path: Path) -> None:

@@ -41,18 +41,17 @@ class Thrifty:
         while True:
             rows = SparseRows.coordinates(np.arange(6), random.standard_normal(6) * 0.1)
             try:
-                values = yield Ask(at.x, rows, Role.PROBE, reserve=4)
+                probes = Ask(at.x, rows, Role.PROBE, reserve=4)
+                values = yield probes
             except OutOfQueries:
                 rows = SparseRows.coordinates(np.arange(2), np.array([1e-3, 1e-3]))
-                values = yield Ask(at.x, rows, Role.PROBE)
+                probes = Ask(at.x, rows, Role.PROBE)
+                values = yield probes
             best = int(np.argmin(values))
-            x = at.x.copy()
-            rows.add(best, x)
-            steps = SparseRows.coordinates(np.full(4, best), np.array([0.0, 0.1, 0.2, 0.3]))
-            values = yield Ask(x, steps, Role.STEP)
-            x = x.copy()
-            steps.add(int(np.argmin(values)), x)
-            at = Point(x, float(values.min()))
+            rows = SparseRows.coordinates(np.full(4, best), np.array([0.0, 0.1, 0.2, 0.3]))
+            trials = Ask(probes.point(best), rows, Role.STEP)
+            values = yield trials
+            at = Point(trials.point(int(np.argmin(values))), float(values.min()))
             yield Moved(at)
 
 

@@ -16,8 +16,11 @@ from gracezo.methods.auto.density import Density
 from gracezo.methods.auto.difference import Differences
 from gracezo.methods.auto.line import line_search
 from gracezo.methods.auto.model import Model
-from gracezo.methods.auto.request import Request, changes
+from gracezo.methods.auto.questions import Questions
+from gracezo.methods.auto.request import Change, Request, answered
+from gracezo.methods.auto.search import Search
 from gracezo.methods.auto.tree import Node, Tree, learn_moment, split
+from gracezo.methods.auto.walls import Walls
 
 
 def test_a_split_shares_the_value_by_subtraction() -> None:
@@ -72,6 +75,33 @@ def test_a_sharp_ratio_between_positions_means_several() -> None:
     assert node.candidate is None
 
 
+def test_an_integer_further_off_than_its_error_is_doubtful() -> None:
+    for moment, doubtful in ((70.005, False), (70.02, True)):
+        node = Node(0, 100, 1.0, 0.0, moment=moment, blur=0.01)
+        read(node, np.ones(100), 4.0)
+        assert node.candidate == 70
+        assert node.doubtful is doubtful
+
+
+@pytest.mark.parametrize("right", [True, False])
+def test_a_doubtful_candidate_is_asked_near_before_it_is_confirmed(right: bool) -> None:
+    differences = Differences(Constants())
+    differences.centre(np.zeros(100), 1.0)
+    search = Search(Constants(), differences, Density(100, 0.9), lambda *found: None)
+    search.plant(np.arange(100), np.random.default_rng(0))
+    assert search.tree is not None
+    questions = Questions(Constants(), differences, Density(100, 0.9), search.tree, search, Walls())
+    node = Node(0, 100, 1.0, 1e-9, moment=70.0, candidate=70, doubtful=True)
+    (near,) = questions.about(node, 1)
+    slope = 1.0 / search.tree.weights[70]
+    near.absorb(Change(float(slope * near.steps[0]) if right else 0.0))
+    assert node.several is not right
+    if right:
+        (confirm,) = questions.about(node, 1)
+        assert confirm.indices.tolist() == near.indices.tolist() == [search.tree.order[70]]
+        assert abs(confirm.steps[0]) == pytest.approx(10.0 * abs(near.steps[0]))
+
+
 def test_a_blurred_ratio_gives_a_window_around_it() -> None:
     node = Node(0, 10_000, 1.0, 0.0, moment=4_321.3, blur=5.0)
     read(node, np.ones(10_000), 4.0)
@@ -100,7 +130,6 @@ def test_the_tree_keeps_count_of_what_is_open() -> None:
     tree.push(Node(0, 4, 3.0, 0.0), 3.0)
     tree.push(Node(4, 8, -4.0, 0.0), 4.0)
     assert tree.unexplained == 5.0
-    assert tree.total == -1.0
     assert tree.pop(0).u == -4.0
     assert tree.unexplained == 3.0
 
@@ -128,9 +157,10 @@ def test_a_set_cut_in_more_parts_is_less_likely_in_one() -> None:
 def test_eps_follows_the_size_of_the_set() -> None:
     differences = Differences(Constants())
     differences.centre(np.zeros(10_000), 2.0)
-    one, many = differences.anonymous(1.0), differences.anonymous(10_000.0)
-    assert differences.size(many, 0.0) < differences.size(one, 0.0)
-    assert differences.size(one, 0.0) == pytest.approx(math.sqrt(2.0 * differences.rounding / one))
+    one, many = differences.across(1.0, 0.0), differences.across(10_000.0, 0.0)
+    assert many.eps < one.eps
+    # One coordinate of the curvature that is guessed, all of it uncertain, and a typical one beside it.
+    assert one.eps == pytest.approx(math.sqrt(2.0 * differences.rounding / (2.0 * differences.density)))
 
 
 def test_a_fixed_eps_is_kept() -> None:
@@ -167,9 +197,9 @@ def test_a_model_grows_with_its_support() -> None:
 
 
 def test_a_request_without_an_answer_is_asked_again_a_little_shorter() -> None:
-    heard: list[float] = []
+    heard: list[Change] = []
     requests = [Request(np.array([j]), np.array([2.0 + j]), Role.PROBE, heard.append) for j in range(3)]
-    steps = changes(Point(np.zeros(3), 1.0), requests)
+    steps = answered(Point(np.zeros(3), 1.0), requests)
     first = next(steps)
     assert isinstance(first, Ask)
     assert len(first) == 3
@@ -181,7 +211,8 @@ def test_a_request_without_an_answer_is_asked_again_a_little_shorter() -> None:
         answer = np.array([np.nan if share == 0.99 else 1.0 + share * 3.0])
     with pytest.raises(StopIteration) as end:
         steps.send(answer)
-    assert end.value.value == pytest.approx([2.0, 3.0, 4.0])
+    assert [change.odd for change in heard] == pytest.approx([2.0, 3.0, 4.0])
+    assert end.value.value == 5
 
 
 def test_a_trial_without_a_value_shortens_the_step() -> None:

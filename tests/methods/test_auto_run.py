@@ -101,7 +101,7 @@ def test_a_flat_function_has_no_gradient() -> None:
 def test_nothing_to_find() -> None:
     result, asked = minimise(lambda x: 3.0, np.zeros(50), 0, 100)
     assert result.status == Status.NOTHING_TO_FIND
-    assert len(asked) == 3
+    assert len(asked) == 5  # f(x0), one direction at three distances, and once far away
 
 
 def test_distance_in_five_queries_a_coordinate() -> None:
@@ -153,6 +153,20 @@ def test_a_dense_gradient_says_that_it_is_dense() -> None:
 
 
 @pytest.mark.parametrize("batch", [1, 8])
+@pytest.mark.parametrize("seed", range(4))
+def test_it_goes_on_when_all_coordinates_have_been_found(seed: int, batch: int) -> None:
+    rng = np.random.default_rng(seed)
+    root = rng.normal(size=(40, 40))
+    hessian, centre = root @ root.T / 40 + 0.1 * np.eye(40), rng.normal(size=40)
+
+    def fun(x: FloatArray) -> float:
+        return float((x - centre) @ hessian @ (x - centre))
+
+    result, _ = minimise(fun, np.zeros(40), seed, 4_000, target=1e-6 * fun(np.zeros(40)), batch=batch)
+    assert result.fun <= 1e-6 * fun(np.zeros(40)), result.message
+
+
+@pytest.mark.parametrize("batch", [1, 8])
 def test_no_point_is_asked_twice_and_a_run_repeats(batch: int) -> None:
     fun, _ = distance(3)
     first, asked = minimise(fun, np.zeros(2_000), 3, 60, batch=batch)
@@ -173,7 +187,7 @@ def test_a_batch_saves_rounds_and_wastes_few_queries() -> None:
         queries.append(sum(result.nfev for result in results))
         rounds.append(sum(result.rounds for result in results))
     assert queries[1] <= 1.5 * queries[0]
-    assert rounds[1] <= rounds[0] / 2
+    assert rounds[1] <= rounds[0] / 2.8
 
 
 def test_a_known_support_spares_the_search() -> None:

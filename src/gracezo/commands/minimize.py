@@ -37,9 +37,11 @@ second one stops at once. Exit code: 0 done, 1 failed or interrupted, 2 wrong wo
 _RECORDED = (
     "x0",
     "dim",
+    "bounds",
     "method",
     "sparsity",
     "f0",
+    "noise",
     "seed",
     "option",
     "max_steps",
@@ -120,6 +122,7 @@ def run(words: argparse.Namespace) -> int:
                 result = gracezo.minimize(
                     fun,
                     objective.point(words),
+                    bounds=objective.bounds(words),
                     **common,
                     **objective.method(words),
                     batch=words.batch or 1,
@@ -160,7 +163,7 @@ def _check(words: argparse.Namespace) -> None:
 
 
 def _show(result: Result, words: argparse.Namespace) -> None:
-    print(f"f      {result.fun!r}")
+    print(f"f      {result.fun!r}" + (f" ± {result.fun_error:.1g}" if result.fun_error else ""))
     print(f"x      {_changes(result)}")
     again = f", {result.reasked:,} of them asked again" if result.reasked else ""
     print(f"cost   {result.nfev:,} queries{again}, {result.nit:,} steps, seed {result.seed}")

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy.optimize import Bounds
 
 import gracezo
 from gracezo.commands.errors import Failed, WrongWords
@@ -41,6 +42,13 @@ def add_point(parser: argparse.ArgumentParser) -> None:
     where = parser.add_argument_group("the point")
     where.add_argument("--x0", type=Path, metavar="FILE", help="a file: .npy, .json, or text with numbers")
     where.add_argument("--dim", type=int, metavar="D", help="instead: zero, with so many coordinates")
+    where.add_argument(
+        "--bounds",
+        nargs="+",
+        metavar=("LOW", "HIGH"),
+        help="what no coordinate may leave: two numbers, none for no bound; or a file with a pair for "
+        "each (two columns; inf or -inf for no bound)",
+    )
 
 
 def add_method(parser: argparse.ArgumentParser) -> None:
@@ -49,6 +57,9 @@ def add_method(parser: argparse.ArgumentParser) -> None:
     how.add_argument("--method", help="see: gracezo methods (default: auto)")
     how.add_argument("--sparsity", type=int, metavar="S", help="how many coordinates matter at a time")
     how.add_argument("--f0", type=float, metavar="VALUE", help="the value at the point, when it is known")
+    how.add_argument(
+        "--noise", type=float, metavar="SD", help="standard deviation of the noise of the values; 0: exact"
+    )
     how.add_argument("--seed", type=int, help="a whole number; the same one gives the same run")
     how.add_argument(
         "--option",
@@ -91,17 +102,37 @@ def point(words: argparse.Namespace) -> FloatArray:
         if words.dim < 1:
             raise WrongWords(f"--dim must be at least 1; given: {words.dim}")
         return np.zeros(words.dim)
+    return _loaded("--x0", words.x0)
+
+
+def bounds(words: argparse.Namespace) -> object:
+    """Return the bounds that the words give."""
+    if words.bounds is None:
+        return None
+    if len(words.bounds) == 1:
+        return _loaded("--bounds", Path(words.bounds[0]))
     try:
-        if words.x0.suffix == ".npy":
-            loaded = np.load(words.x0, allow_pickle=False)
-        elif words.x0.suffix == ".json":
-            loaded = np.array(json.loads(words.x0.read_text(encoding="utf-8")))
+        low, high = (None if word == "none" else float(word) for word in words.bounds)
+    except ValueError as error:
+        given = " ".join(words.bounds)
+        raise WrongWords(
+            f"--bounds takes LOW HIGH, two numbers or none, or one file; given: {given}"
+        ) from error
+    return Bounds(-np.inf if low is None else low, np.inf if high is None else high)
+
+
+def _loaded(option: str, path: Path) -> FloatArray:
+    try:
+        if path.suffix == ".npy":
+            loaded = np.load(path, allow_pickle=False)
+        elif path.suffix == ".json":
+            loaded = np.array(json.loads(path.read_text(encoding="utf-8")))
         else:
-            loaded = np.loadtxt(words.x0, delimiter="," if words.x0.suffix == ".csv" else None)
+            loaded = np.loadtxt(path, delimiter="," if path.suffix == ".csv" else None)
     except OSError as error:
-        raise Failed(f"--x0 {words.x0}: {error.strerror or error}") from error
+        raise Failed(f"{option} {path}: {error.strerror or error}") from error
     except (ValueError, EOFError) as error:
-        raise Failed(f"--x0 {words.x0} cannot be read: {error}") from error
+        raise Failed(f"{option} {path} cannot be read: {error}") from error
     return np.asarray(loaded)
 
 
@@ -111,6 +142,7 @@ def method(words: argparse.Namespace) -> dict[str, Any]:
     return chosen | {
         "sparsity": words.sparsity,
         "f0": words.f0,
+        "noise": words.noise,
         "seed": words.seed,
         "options": dict(_option(text) for text in words.option),
     }

@@ -53,6 +53,7 @@ def run(words: argparse.Namespace) -> int:
         found = gracezo.estimate_gradient(
             fun,
             objective.point(words),
+            bounds=objective.bounds(words),
             **objective.method(words),
             max_queries=words.max_queries,
             vectorized=words.vectorized,

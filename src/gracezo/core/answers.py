@@ -5,6 +5,7 @@ A gap is left out, with whatever belongs to it; no value is ever made up for it.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -22,9 +23,10 @@ def answered(values: FloatArray, *aligned: npt.NDArray[Any]) -> tuple[npt.NDArra
     >>> answered(np.array([1.0, np.nan, 3.0]), np.array([10, 20, 30]))
     (array([1., 3.]), array([10, 30]))
     """
-    there = ~np.isnan(values)
-    if there.all():  # the usual case, without a copy
+    gaps = np.isnan(values)
+    if not np.count_nonzero(gaps):  # the usual case, without a copy
         return (values, *aligned)
+    there = ~gaps
     return (values[there], *(array[there] for array in aligned))
 
 
@@ -37,4 +39,7 @@ def lowest(values: FloatArray) -> int:
     >>> lowest(np.array([np.nan, 2.0, 1.0]))
     2
     """
-    return int(np.where(np.isnan(values), np.inf, values).argmin())
+    row = values.argmin() if len(values) > 1 else 0  # a NaN, where there is one
+    if math.isnan(values[row]):
+        row = np.where(np.isnan(values), np.inf, values).argmin()
+    return int(row)

@@ -15,12 +15,11 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
 from typing import Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
-from gracezo.core.types import AnyFloatArray, FloatArray, IntArray
+from gracezo.core.types import AnyFloatArray, FloatArray, IntArray, record
 
 R_co = TypeVar("R_co", covariant=True)
 
@@ -30,6 +29,15 @@ class Role(enum.Enum):
 
     The role decides what may become the answer of a run, and whether a part
     of an ask is worth buying when the budget does not reach for all of it.
+
+    Attributes
+    ----------
+    may_answer : bool
+        Whether a point asked in this role can be the result: a probe is not an answer. Nor is a trial, a
+        step on a noisy function: the lowest of noisy values is the luckiest, so the answer is where the
+        method moves, and `AGAIN` measures the value there anew.
+    divisible : bool
+        Whether the first rows of an ask are of use without the others.
     """
 
     START = "start"
@@ -37,16 +45,12 @@ class Role(enum.Enum):
     CONFIRM = "confirm"
     REFRESH = "refresh"
     STEP = "step"
+    TRIAL = "trial"
+    AGAIN = "again"
 
-    @property
-    def may_answer(self) -> bool:
-        """Whether a point asked in this role can be the result: a probe is not an answer."""
-        return self in (Role.START, Role.STEP)
-
-    @property
-    def divisible(self) -> bool:
-        """Whether the first rows of an ask are of use without the others."""
-        return self is Role.STEP
+    def __init__(self, word: str) -> None:
+        self.may_answer = word in ("start", "step")
+        self.divisible = word in ("step", "again")
 
 
 class Offsets(Protocol):
@@ -56,8 +60,8 @@ class Offsets(Protocol):
         """Return the number of rows."""
         ...
 
-    def add(self, row: int, x: FloatArray) -> None:
-        """Add one row to the vector `x`, in place."""
+    def write(self, row: int, base: FloatArray, out: FloatArray) -> None:
+        """Write `base` displaced by one row into the vector `out`."""
         ...
 
     def part(self, start: int, stop: int) -> Offsets:
@@ -69,7 +73,7 @@ class Offsets(Protocol):
         ...
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class SparseRows:
     """Sparse displacements: row i is `values[p[i]:p[i+1]]` at `indices[p[i]:p[i+1]]`, p = `indptr`.
 
@@ -110,24 +114,26 @@ class SparseRows:
     def __len__(self) -> int:
         return len(self.indptr) - 1
 
-    def add(self, row: int, x: FloatArray) -> None:
-        """Add one row to the vector `x`, in place."""
-        span = slice(self.indptr[row], self.indptr[row + 1])
-        x[self.indices[span]] += self.values[span]
+    def write(self, row: int, base: FloatArray, out: FloatArray) -> None:
+        """Write `base` displaced by one row into the vector `out`."""
+        out[:] = base
+        start, stop = self.indptr[row], self.indptr[row + 1]
+        if start < stop:
+            out[self.indices[start:stop]] += self.values[start:stop]
 
     def part(self, start: int, stop: int) -> SparseRows:
         """Return the rows from `start` up to, not including, `stop`."""
         first, end = self.indptr[start], self.indptr[stop]
-        return SparseRows(
+        return type(self)(
             self.indptr[start : stop + 1] - first, self.indices[first:end], self.values[first:end]
         )
 
     def take(self, rows: IntArray) -> SparseRows:
         """Return the rows that are named."""
-        return SparseRows.stack([self.part(row, row + 1) for row in rows.tolist()])
+        return self.stack([self.part(row, row + 1) for row in rows.tolist()])
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class DenseRows:
     """Dense displacements: row i is `scale * rows[i]`."""
 
@@ -137,9 +143,11 @@ class DenseRows:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def add(self, row: int, x: FloatArray) -> None:
-        """Add one row to the vector `x`, in place."""
-        x += np.multiply(self.rows[row], self.scale, dtype=np.float64)
+    def write(self, row: int, base: FloatArray, out: FloatArray) -> None:
+        """Write `base` displaced by one row into the vector `out`."""
+        out[:] = self.rows[row]  # converted here, exactly; a product that converts is slower
+        out *= self.scale
+        out += base
 
     def part(self, start: int, stop: int) -> DenseRows:
         """Return the rows from `start` up to, not including, `stop`."""
@@ -150,10 +158,15 @@ class DenseRows:
         return DenseRows(self.rows[rows], self.scale)
 
 
-_NOWHERE = SparseRows(np.zeros(2, np.int64), np.zeros(0, np.int64), np.zeros(0))
+def _nowhere(times: int) -> SparseRows:
+    """Return rows without displacement."""
+    return SparseRows(np.zeros(times + 1, np.int64), np.zeros(0, np.int64), np.zeros(0))
 
 
-@dataclass(frozen=True, eq=False)
+_NOWHERE = _nowhere(1)
+
+
+@record
 class Ask:
     """A batch of queries around one base point.
 
@@ -176,23 +189,26 @@ class Ask:
     reserve: int = 0
 
     @classmethod
-    def at(cls, x: FloatArray, role: Role) -> Ask:
-        """Ask for the value at `x` itself."""
-        return cls(x, _NOWHERE, role)
+    def at(cls, x: FloatArray, role: Role, times: int = 1) -> Ask:
+        """Ask for the value at `x` itself, once or several times."""
+        return cls(x, _NOWHERE if times == 1 else _nowhere(times), role)
 
     def __len__(self) -> int:
         return len(self.offsets)
 
     def write(self, row: int, out: FloatArray) -> None:
         """Write the point of one row into the vector `out`."""
-        np.copyto(out, self.base)
-        self.offsets.add(row, out)
+        self.offsets.write(row, self.base, out)
 
     def point(self, row: int) -> FloatArray:
         """Return the point of one row as a new vector."""
         out = np.empty_like(self.base)
         self.write(row, out)
         return out
+
+    def reached(self, row: int) -> FloatArray:
+        """Return the point of one row, not to be written to: the base itself, where nothing is displaced."""
+        return self.base if self.offsets is _NOWHERE else self.point(row)
 
     def head(self, count: int) -> Ask:
         """Return an ask for the first `count` rows only."""
@@ -203,15 +219,16 @@ class Ask:
         return Ask(self.base, self.offsets.take(rows), self.role, self.reserve)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Point:
-    """A vector and the value of the objective there."""
+    """A vector and the value of the objective there, with its standard error where f is known to be noisy."""
 
     x: FloatArray
     value: float
+    error: float = 0.0
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Moved:
     """The algorithm has reached a new iterate."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from contextlib import closing
 from typing import Protocol
 
 from gracezo.core.asks import Ask
@@ -29,11 +28,14 @@ def drive(run: Run, evaluate: Evaluator) -> None:
     """Answer a run until it is over."""
     try:
         while (ask := run.next()) is not None:
-            with closing(evaluate(ask)) as known:
+            known = evaluate(ask)
+            try:
                 for answers in known:
                     run.record(answers)
                     if run.stop_if_late():
                         return
+            finally:
+                known.close()
     except KeyboardInterrupt:
         run.stop(Status.STOPPED, "interrupted; this is the best so far")
     except WorkersLost as lost:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from gracezo.core.asks import Point, Steps
+from gracezo.core.box import Box
 from gracezo.core.keys import Key
 from gracezo.core.result import Finish, GradientEstimate
 from gracezo.core.types import FloatArray, IntArray
@@ -28,6 +29,10 @@ class Problem:
         Coordinates that the user suspects to matter.
     known : (X, F) or None
         Points, one a row, and their values, already paid for.
+    noise : float or None
+        The standard deviation of the noise of f; None when it is not known, 0 when f is exact.
+    bounds : Box or None
+        What no query may leave; None when every coordinate is free.
     """
 
     d: int
@@ -35,6 +40,13 @@ class Problem:
     batch: int = 1
     support: IntArray | None = None
     known: tuple[FloatArray, FloatArray] | None = None
+    noise: float | None = None
+    bounds: Box | None = None
+
+    @property
+    def free(self) -> int:
+        """The number of coordinates that the bounds do not fix."""
+        return self.d if self.bounds is None else len(self.bounds.free)
 
 
 class Method(Protocol):
@@ -65,7 +77,13 @@ class HasEstimator(Protocol):
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-OPTIONAL_KNOWLEDGE = ("support", "known")
+# Fields of `Problem` that a method has to be made for, and what is said of one that is not.
+OPTIONAL_KNOWLEDGE = {
+    "support": "makes no use of support; those that do",
+    "known": "makes no use of known; those that do",
+    "bounds": "cannot hold bounds; those that can",
+    "noise": "takes no noise (if it has an option eps: estimate_noise(fun, x0).step() is one); those that do",
+}
 
 
 def uses(*fields: str) -> Callable[[F], F]:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import OptimizeResult
 
+from gracezo.core.asks import Point
 from gracezo.core.types import BoolArray, FloatArray, IntArray
 
 
@@ -25,10 +26,19 @@ class Status(enum.IntEnum):
 
 @dataclass(frozen=True)
 class Finish:
-    """How an algorithm, of its own accord, ended its run."""
+    """How an algorithm, of its own accord, ended its run.
+
+    Attributes
+    ----------
+    status, message
+        Why, as a number and in words.
+    answer
+        Where, with a value measured anew, when f is noisy; if not given, the best point of the run.
+    """
 
     status: Status
     message: str
+    answer: Point | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +65,9 @@ class Result(OptimizeResult):  # type: ignore[misc]  # SciPy has no type hints
     x : ndarray
         The best point that the method moved to or tried as a step, in x0's shape.
     fun : float
-        The objective at `x`.
+        The objective at `x`. Where the method knows it to be noisy: measured anew, not the luckiest draw.
+    fun_error : float
+        The standard error of `fun`; 0 for a method that takes f as exact.
     nfev : int
         Distinct queries spent.
     nit : int
@@ -90,6 +102,7 @@ class Result(OptimizeResult):  # type: ignore[misc]  # SciPy has no type hints
 
     x: FloatArray
     fun: float
+    fun_error: float
     nfev: int
     nit: int
     success: bool
@@ -138,23 +151,25 @@ class GradientEstimate:
     size: int
     indices: IntArray
     values: FloatArray
-    errors: FloatArray = field(default_factory=lambda: np.zeros(0))
-    confirmed: BoolArray = field(default_factory=lambda: np.zeros(0, np.bool_))
+    errors: FloatArray = field(default_factory=lambda: _NO_FLOATS)
+    confirmed: BoolArray = field(default_factory=lambda: _NO_BOOLS)
     residual: float = np.nan
     queries: int = 0
     flat: bool = False
     shape: tuple[int, ...] | None = None
 
     def __post_init__(self) -> None:
-        if len(self.errors) != len(self.indices):
-            object.__setattr__(self, "errors", _constant(len(self.indices), np.nan))
-        if len(self.confirmed) != len(self.indices):
-            object.__setattr__(self, "confirmed", _constant(len(self.indices), np.False_))
+        count = len(self.indices)
+        if len(self.errors) != count:
+            object.__setattr__(self, "errors", _constant(count, np.nan))
+        if len(self.confirmed) != count:
+            object.__setattr__(self, "confirmed", _constant(count, np.False_))
 
     @classmethod
     def full(cls, values: FloatArray, *, flat: bool = False) -> GradientEstimate:
         """Return an estimate that names every coordinate."""
-        return cls(len(values), _everything(len(values)), values, flat=flat)
+        d = len(values)
+        return cls(d, _everything(d), values, _constant(d, np.nan), _constant(d, np.False_), flat=flat)
 
     @classmethod
     def nothing(cls, size: int, *, flat: bool = False) -> GradientEstimate:
@@ -175,6 +190,10 @@ class GradientEstimate:
 
 # A dense method makes an estimate of all d coordinates at every step; what is the same in all of them is
 # made once and shared, read-only.
+
+
+_NO_FLOATS: FloatArray = np.zeros(0)
+_NO_BOOLS: BoolArray = np.zeros(0, np.bool_)
 
 
 @lru_cache(maxsize=4)

@@ -10,7 +10,9 @@ one answer. The rules:
 - Answers may arrive in any order; the algorithm sees them all at once, in the
   order of the ask, so nothing depends on who answered first.
 - The best point is taken from asks whose role may answer, and is up to date
-  whenever the run stops, also in the middle of a batch.
+  whenever the run stops, also in the middle of a batch. Where values have errors, the lowest is the
+  luckiest: the best point is then where the method has moved last.
+- Where there are bounds, no point that goes out lies outside of them.
 - What a failed answer means is decided by the rule in `failures`. Rows that are
   asked again are bought like any others.
 """
@@ -28,6 +30,7 @@ import numpy as np
 
 from gracezo.core.answers import lowest
 from gracezo.core.asks import Ask, Moved, OutOfQueries, Point, Steps
+from gracezo.core.box import Box, Fence
 from gracezo.core.errors import EvaluationError, EvaluationFailure
 from gracezo.core.failures import Failures, OnFailure
 from gracezo.core.result import Finish, Result, Status, Trace
@@ -78,6 +81,8 @@ class Run:
         Returns the seconds that count for `max_seconds`; a watch that starts now, if not given.
     on_failure
         What becomes of failed evaluations.
+    bounds
+        The box that no point may leave, if there is one.
     """
 
     def __init__(
@@ -89,6 +94,7 @@ class Run:
         on_move: Callable[[Run, Point], None] | None = None,
         elapsed: Callable[[], float] | None = None,
         on_failure: OnFailure | None = None,
+        bounds: Box | None = None,
     ) -> None:
         self.x0 = x0
         self.limits = limits
@@ -112,6 +118,7 @@ class Run:
         self._failed: dict[int, tuple[int, EvaluationFailure]] = {}  # row: number of the query, why
         self._failures = Failures(on_failure or OnFailure())
         self._elapsed = elapsed or _watch()
+        self._fence = None if bounds is None else Fence(bounds)
 
     # ------------------------------------------------------------ the conversation
 
@@ -195,6 +202,8 @@ class Run:
                     return
                 bought = self._affordable(said)
                 if bought:
+                    if self._fence is not None:
+                        said = self._fence(said)
                     self._ask = said if bought == len(said) else said.head(bought)
                     self._values = np.empty(bought)
                     self._values.fill(np.nan)
@@ -228,9 +237,11 @@ class Run:
     def _open(self) -> Ask | None:
         """Return the current ask, less the rows that are answered."""
         self._rows = None
-        if self._ask is None or self._missing == len(self._ask):
-            return self._ask
+        if self._ask is None:
+            return None
         assert self._values is not None
+        if self._missing == len(self._values):
+            return self._ask
         self._rows = np.array(
             [row for row in np.flatnonzero(np.isnan(self._values)) if row not in self._failed]
         )
@@ -238,13 +249,14 @@ class Run:
 
     def _affordable(self, ask: Ask) -> int:
         """Return how many rows of an ask to buy: all, or none, or as many as a divisible one can have."""
+        count = len(ask)
         if self.limits.max_queries is None:
-            return len(ask)
+            return count
         left = self.limits.max_queries - self.nfev
-        if len(ask) + ask.reserve <= left:
-            return len(ask)
+        if count + ask.reserve <= left:
+            return count
         self.curtailed = True
-        return min(left, len(ask)) if ask.role.divisible else 0
+        return min(left, count) if ask.role.divisible else 0
 
     def _spent_message(self) -> str:
         budget = self.limits.max_queries
@@ -267,7 +279,7 @@ class Run:
         if ask.role.may_answer:
             row = lowest(values)
             if values[row] < (math.inf if self._best is None else self._best.value):
-                self._best = Point(ask.point(row), float(values[row]))
+                self._best = Point(ask.reached(row), float(values[row]))
                 if self._target_reached and self._moves:
                     self._move(self._best)
         return values
@@ -275,10 +287,11 @@ class Run:
     @property
     def _target_reached(self) -> bool:
         target = self.limits.target
-        return target is not None and self._best is not None and self._best.value <= target
+        best = self._best
+        return target is not None and best is not None and best.value + 2.0 * best.error <= target
 
     def _move(self, to: Point) -> None:
-        if self._best is None or to.value < self._best.value:
+        if self._best is None or to.error > 0.0 or to.value < self._best.value:
             self._best = to
         self._moves.append((self.nfev, to.value))
         if self._target_reached:
@@ -293,6 +306,7 @@ class Run:
 
     def _end(self, finish: Finish) -> None:
         self.finish = finish
+        self._best = finish.answer or self._best
         self._clear()
         self._steps.close()
 
@@ -323,6 +337,7 @@ class Run:
         return Result(
             x=best.x.reshape(self.x0.shape).copy(),
             fun=best.value,
+            fun_error=best.error,
             nfev=self.nfev,
             nit=self.nit,
             success=finish.status == Status.CONVERGED,
@@ -347,5 +362,9 @@ def _watch() -> Callable[[], float]:
 def _support(x0: FloatArray, x: FloatArray) -> IntArray:
     """Return where x differs from x0, the largest change first, ties in index order."""
     changed = np.flatnonzero(x != x0)
-    order = np.argsort(-np.abs(x[changed] - x0[changed]), kind="stable")
+    keys = -np.abs(x[changed] - x0[changed])
+    order = np.argsort(keys)  # much faster than a stable sort, which is needed for ties alone
+    ordered = keys[order]
+    if np.count_nonzero(ordered[1:] == ordered[:-1]):
+        order = np.argsort(keys, kind="stable")
     return changed[order]

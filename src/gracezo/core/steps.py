@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TypeVar
 
 from gracezo.core.asks import Ask, Moved, OutOfQueries, Point, Role, Steps
+from gracezo.core.box import Box
 from gracezo.core.keys import Key
 from gracezo.core.method import Method
-from gracezo.core.result import Finish
+from gracezo.core.result import Finish, Status
 from gracezo.core.types import FloatArray
 
 R = TypeVar("R")
@@ -16,19 +16,20 @@ R = TypeVar("R")
 
 def reserving(steps: Steps[R], queries: int) -> Steps[R]:
     """Run `steps` with a larger reserve: what they ask is of no use without `queries` more at the end."""
-    resume = partial(next, steps)
-    while True:
-        try:
-            said = resume()
-        except StopIteration as end:
-            result: R = end.value
-            return result
-        if isinstance(said, Ask):
-            said = Ask(said.base, said.offsets, said.role, said.reserve + queries)
-        try:
-            resume = partial(steps.send, (yield said))
-        except OutOfQueries as spent:
-            resume = partial(steps.throw, spent)
+    try:
+        said = next(steps)
+        while True:
+            if isinstance(said, Ask):
+                said = Ask(said.base, said.offsets, said.role, said.reserve + queries)
+            try:
+                answer = yield said
+            except OutOfQueries as spent:
+                said = steps.throw(spent)
+            else:
+                said = steps.send(answer)
+    except StopIteration as end:
+        result: R = end.value
+        return result
 
 
 def valued(x: FloatArray, value: float | None) -> Steps[Point]:
@@ -38,8 +39,12 @@ def valued(x: FloatArray, value: float | None) -> Steps[Point]:
     return Point(x, float(value))
 
 
-def whole_run(method: Method, x0: FloatArray, f0: float | None, key: Key) -> Steps[Finish]:
+def whole_run(
+    method: Method, x0: FloatArray, f0: float | None, key: Key, bounds: Box | None = None
+) -> Steps[Finish]:
     """Run a method from x0, the first query being f(x0)."""
     start = yield from valued(x0, f0)
     yield Moved(start)
+    if bounds is not None and len(bounds.free) == 0:
+        return Finish(Status.NOTHING_TO_FIND, "nothing to find: the bounds fix every coordinate")
     return (yield from method.run(start, key))

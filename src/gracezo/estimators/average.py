@@ -51,20 +51,21 @@ class Average:
         d, eps = len(at.x), self.eps(step)
         random = key.generator()
         scale = self.weight / (self.queries * eps)
-        total: FloatArray | float = 0.0
+        total: FloatArray | None = None
         flat = True
         used = 0
         for count, after in batches(self.queries, d):
             rows = self.draw(random, count, d)
             values = yield Ask(at.x, DenseRows(rows, eps), Role.PROBE, reserve=after)
             changes = values - at.value
-            flat = flat and not changes.any()
+            flat = flat and not np.count_nonzero(changes)
             changes, rows = answered(changes, rows)
             if len(changes):
-                total = total + combined(scale * changes, rows)
+                part = combined(scale * changes, rows)
+                total = part if total is None else total + part
                 used += len(changes)
-        if used == 0:
+        if total is None:
             return GradientEstimate.nothing(d)
         if used < self.queries:  # the mean is over what was answered
-            total = total * (self.queries / used)
-        return GradientEstimate.full(np.asarray(total), flat=flat)
+            total *= self.queries / used
+        return GradientEstimate.full(total, flat=flat)

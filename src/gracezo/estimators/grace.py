@@ -33,6 +33,7 @@ from itertools import chain, repeat
 import numpy as np
 
 from gracezo.core.asks import Ask, Point, Role, SparseRows, Steps
+from gracezo.core.box import Box
 from gracezo.core.gather import gather
 from gracezo.core.keys import Key
 from gracezo.core.result import GradientEstimate
@@ -101,6 +102,7 @@ def search(
     schedule: Iterable[int],
     variant: Variant,
     random: np.random.Generator,
+    bounds: Box | None = None,
 ) -> Steps[_Found]:
     """Shrink one group to at most two coordinates (Algorithm 1, lines 6 to 20): two queries a round.
 
@@ -114,6 +116,8 @@ def search(
         labels = variant.labels(random, len(group), divisions)
         for _ in range(_ATTEMPTS):
             u = _signs(random, len(group), eps)
+            if bounds is not None:  # the ratio of v to u is h_i whatever their sign and length
+                u = bounds.inward(at.x, group, u, stretch=float(labels.max()))
             # Neither query is of use without what follows: v, and the measurement of what is left.
             (value_u,) = yield Ask(at.x, SparseRows.single(group, u), Role.PROBE, reserve=2)
             if value_u == at.value:
@@ -158,6 +162,8 @@ class GraCe:
         it ends.
     variant
         See the top of this file.
+    bounds
+        What no query may leave; coordinates that are fixed by it are not searched.
     """
 
     eps: Callable[[int], float]
@@ -165,19 +171,21 @@ class GraCe:
     repeats: int
     schedule: tuple[int, ...]
     variant: Variant
+    bounds: Box | None = None
 
     def estimate(self, at: Point, step: int, key: Key) -> Steps[GradientEstimate]:
         """Find the large coordinates and measure them."""
-        d, n = len(at.x), self.group_size
+        d, n, bounds = len(at.x), self.group_size, self.bounds
         eps = self.eps(step)
         searches = []
         for repetition in range(self.repeats):
             random = key.child(repetition).generator()  # shared by its groups, which advance in a fixed order
-            for group in self.variant.deal(random, d, n):
+            groups = self.variant.deal(random, d if bounds is None else len(bounds.free), n)
+            for group in groups if bounds is None else [bounds.free[places] for places in groups]:
                 schedule = chain(self.schedule, repeat(self.schedule[-1]))
-                searches.append(search(at, group, eps, schedule, self.variant, random))
+                searches.append(search(at, group, eps, schedule, self.variant, random, bounds))
         found = yield from gather(*searches)
         candidates = np.unique(np.concatenate([one.left for one in found]))  # J
         if len(candidates) == 0:
             return GradientEstimate(d, candidates, np.zeros(0), flat=all(one.flat for one in found))
-        return (yield from differences(at, candidates, eps))
+        return (yield from differences(at, candidates, eps, bounds))

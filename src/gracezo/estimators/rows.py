@@ -13,7 +13,7 @@ Mathematical Statistics 29(2), 1958.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TypeAlias
 
 import numpy as np
@@ -28,6 +28,10 @@ DrawRows: TypeAlias = Callable[[np.random.Generator, int, int], RowBlock]
 BLOCK_BYTES = 2**26  # bounds the memory of the rows that are alive at a time
 _PIECE = 2**14  # numbers transformed at a time: all arrays of one piece fit into the cache
 
+_ONE, _MINUS_TWO = np.float32(1), np.float32(-2)
+_UNIT = np.float32(2.0**-32)  # from whole numbers of 32 bits to numbers from 0 to 1
+_HALF_TURN = np.float32(np.pi * 2.0**-31)  # and from those with a sign to angles from -π to π
+
 
 def gaussian(random: np.random.Generator, count: int, size: int) -> RowBlock:
     """Return `count` rows of independent standard normals.
@@ -39,25 +43,24 @@ def gaussian(random: np.random.Generator, count: int, size: int) -> RowBlock:
     >>> rows.shape, bool(np.all(abs(rows.std(axis=1) - 1) < 0.01))
     ((3, 100000), True)
     """
-    out = np.empty(count * size, np.float32)
-    for start in range(0, len(out), _PIECE):
-        piece = out[start : start + _PIECE]
-        pairs = -(-len(piece) // 2)
-        bits = random.bit_generator.random_raw(pairs).view(np.uint32)
-        radius = bits[:pairs].astype(np.float32)
-        radius += np.float32(1)  # uniform on (0, 1]: the logarithm stays finite
-        radius *= np.float32(2.0**-32)
+    total = count * size
+    out = np.empty(total + total % 2, np.float32)  # they come in pairs
+    for start in range(0, total, _PIECE):
+        piece = out[start : start + _PIECE].reshape(2, -1)
+        bits = random.bit_generator.random_raw(piece.shape[1]).view(np.uint32).reshape(2, -1)
+        radius = bits[0].astype(np.float32)
+        radius += _ONE  # uniform on (0, 1]: the logarithm stays finite
+        radius *= _UNIT
         np.log(radius, out=radius)
-        radius *= np.float32(-2)
+        radius *= _MINUS_TWO
         np.sqrt(radius, out=radius)
-        angle = bits[pairs:].view(np.int32).astype(np.float32)
-        angle *= np.float32(np.pi * 2.0**-31)
-        np.cos(angle, out=piece[:pairs])
-        piece[:pairs] *= radius
-        np.sin(angle, out=angle)
-        angle *= radius
-        piece[pairs:] = angle[: len(piece) - pairs]
-    return out.reshape(count, size)
+        cosine, sine = piece[0], piece[1]
+        sine[:] = bits[1].view(np.int32)
+        sine *= _HALF_TURN
+        np.cos(sine, out=cosine)
+        np.sin(sine, out=sine)
+        piece *= radius
+    return out[:total].reshape(count, size)
 
 
 def sphere(random: np.random.Generator, count: int, size: int) -> RowBlock:
@@ -92,23 +95,24 @@ def signs(random: np.random.Generator, count: int, size: int) -> RowBlock:
     return out.reshape(count, size)
 
 
-def batches(queries: int, size: int) -> Iterator[tuple[int, int]]:
+def batches(queries: int, size: int) -> list[tuple[int, int]]:
     """Cut `queries` rows of `size` numbers into batches of bounded memory.
 
-    Yields
-    ------
-    (int, int)
-        The rows of the batch, and how many come after it.
+    Returns
+    -------
+    list of (int, int)
+        The rows of each batch, and how many come after it.
 
     Examples
     --------
-    >>> list(batches(100, 1000)), list(batches(5, 2**23))
+    >>> batches(100, 1000), batches(5, 2**23)
     ([(100, 0)], [(2, 3), (2, 1), (1, 0)])
     """
     most = max(1, BLOCK_BYTES // (4 * size))
-    for start in range(0, queries, most):
-        count = min(most, queries - start)
-        yield count, queries - start - count
+    if queries <= most:  # the usual case
+        return [(queries, 0)]
+    starts = range(0, queries, most)
+    return [(min(most, queries - start), max(0, queries - start - most)) for start in starts]
 
 
 def placed(rows: AnyFloatArray, coordinates: IntArray, scale: float) -> SparseRows:

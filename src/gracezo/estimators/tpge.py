@@ -21,6 +21,7 @@ from gracezo.core.answers import answered
 from gracezo.core.asks import Ask, DenseRows, Point, Role, Steps
 from gracezo.core.keys import Key
 from gracezo.core.result import GradientEstimate
+from gracezo.core.types import FloatArray
 from gracezo.estimators.rows import batches, gaussian
 from gracezo.sparse.products import combined
 
@@ -36,18 +37,22 @@ class TPGE:
         """Estimate every coordinate from pairs of queries."""
         d, eps = len(at.x), self.eps(step)
         random = key.generator()
-        total = np.zeros(d)
+        total: FloatArray | None = None
         flat = True
         used = 0
         for count, after in batches(self.pairs, 3 * d):  # a pair holds z₁, z₂ and their sum
             first, second = gaussian(random, count, d), gaussian(random, count, d)
-            rows = np.concatenate([first, first + second])
+            rows = np.empty((2 * count, d), np.float32)
+            rows[:count] = first
+            np.add(first, second, out=rows[count:])
             values = yield Ask(at.x, DenseRows(rows, eps), Role.PROBE, reserve=2 * after)
             flat = flat and bool(np.all(values == at.value))
             changes, second = answered(values[count:] - values[:count], second)
             if len(changes):
-                total += combined(changes, second)
+                part = combined(changes, second)
+                total = part if total is None else total + part
                 used += len(changes)
-        if used == 0:
+        if total is None:
             return GradientEstimate.nothing(d)
-        return GradientEstimate.full(total / (used * eps), flat=flat)
+        total /= used * eps
+        return GradientEstimate.full(total, flat=flat)

@@ -119,10 +119,10 @@ def make(name: str, problem: Problem, options: Mapping[str, Any]) -> Method:
             hint = f"did you mean {' or '.join(map(repr, near))}? " if near else ""
             known = f"it has: {', '.join(allowed)}" if allowed else "it has none"
             raise ValueError(f"method {name!r} has no option {key!r}; {hint}{known}")
-    for what in OPTIONAL_KNOWLEDGE:
+    for what, refusal in OPTIONAL_KNOWLEDGE.items():
         if getattr(problem, what) is not None and what not in getattr(build, "uses", ()):
             able = [other for other in _names() if what in getattr(factory(other), "uses", ())]
-            raise ValueError(f"method {name!r} makes no use of {what}; those that do: {', '.join(able)}")
+            raise ValueError(f"method {name!r} {refusal}: {', '.join(able)}")
     return build(problem, **options)
 
 

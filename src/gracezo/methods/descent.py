@@ -10,11 +10,13 @@ and makes another estimate.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from gracezo.core.asks import Ask, Moved, Point, Role, Steps
+from gracezo.core.box import Box
 from gracezo.core.keys import Key
 from gracezo.core.method import Estimator
 from gracezo.core.result import Finish, Status
@@ -31,18 +33,23 @@ class Descent:
 
     estimator: Estimator
     update: Update
+    bounds: Box | None = None
 
     def run(self, start: Point, key: Key) -> Steps[Finish]:
         """Minimise from `start`."""
         at = start
         step = 0
+        keys = key.children()
         while True:
             step += 1
-            gradient = yield from reserving(self.estimator.estimate(at, step, key.child(step)), queries=1)
+            gradient = yield from reserving(self.estimator.estimate(at, step, next(keys)), queries=1)
             if gradient.flat:
                 return Finish(Status.NOTHING_TO_FIND, f"every probe of step {step:,} left f unchanged")
             x = self.update(at.x, gradient)
-            if not np.array_equal(x, at.x):  # the value at the same point is known
+            del gradient  # its memory serves the next one
+            if self.bounds is not None:  # the projected step
+                x = self.bounds.clip(x)
+            if x[0] != at.x[0] or np.count_nonzero(x != at.x):  # the value at the same point is known
                 at = yield from _moved(at, x)
             yield Moved(at)
 
@@ -50,9 +57,9 @@ class Descent:
 def _moved(at: Point, x: FloatArray) -> Steps[Point]:
     """Return the new point with its value, or a nearer one, or the old one when none of them has a value."""
     for _ in range(_HALVINGS + 1):
-        x.flags.writeable = False
-        (value,) = yield Ask.at(x, Role.STEP)
-        if not np.isnan(value):
-            return Point(x, float(value))
+        x.setflags(write=False)
+        value = float((yield Ask.at(x, Role.STEP))[0])
+        if not math.isnan(value):
+            return Point(x, value)
         x = 0.5 * (at.x + x)
     return at

@@ -14,8 +14,9 @@ import numpy as np
 
 from gracezo.core.answers import lowest
 from gracezo.core.asks import Ask, DenseRows, Moved, Point, Role, Steps
+from gracezo.core.box import Box, Clipped
 from gracezo.core.keys import Key
-from gracezo.core.method import Problem
+from gracezo.core.method import Problem, uses
 from gracezo.core.result import Finish, Status
 from gracezo.estimators.rows import gaussian
 from gracezo.methods.options import positive, whole
@@ -23,22 +24,28 @@ from gracezo.methods.options import positive, whole
 
 @dataclass(frozen=True)
 class GLD:
-    """The search; `scales` are the standard deviations of the K displacements of a step."""
+    """The search; `scales` are the standard deviations of the K displacements of a step.
+
+    With bounds, each trial is the nearest point of the box.
+    """
 
     scales: tuple[float, ...]
+    bounds: Box | None = None
 
     def run(self, start: Point, key: Key) -> Steps[Finish]:
         """Minimise from `start`."""
         at = start
         step = 0
+        keys = key.children()
         scales = np.array(self.scales, np.float32)[:, None]
         while True:
             step += 1
-            rows = gaussian(key.child(step).generator(), len(scales), len(at.x))
+            rows = gaussian(next(keys).generator(), len(scales), len(at.x))
             rows *= scales
-            ask = Ask(at.x, DenseRows(rows), Role.STEP)
+            offsets = DenseRows(rows)
+            ask = Ask(at.x, offsets if self.bounds is None else Clipped(offsets, self.bounds), Role.STEP)
             values = yield ask  # fewer than asked when the budget ends
-            if np.all(values == at.value):
+            if np.all(values == at.value) and not self._cornered(ask):
                 return Finish(Status.NOTHING_TO_FIND, f"every trial of step {step:,} left f unchanged")
             best = lowest(values)
             if values[best] < at.value:
@@ -47,7 +54,14 @@ class GLD:
                 at = Point(x, float(values[best]))
             yield Moved(at)
 
+    def _cornered(self, ask: Ask) -> bool:
+        """Whether the bounds brought every trial back to where it began."""
+        return self.bounds is not None and all(
+            np.array_equal(ask.point(row), ask.base) for row in range(len(ask))
+        )
 
+
+@uses("bounds")
 def gld(problem: Problem, *, step_size: float | None = None, queries: int = 4) -> GLD:
     """GLD: goes to the best of a few Gaussian steps of halving scale, or stays.
 
@@ -61,4 +75,4 @@ def gld(problem: Problem, *, step_size: float | None = None, queries: int = 4) -
         K, the displacements of a step.
     """
     largest = 0.1 / problem.d**0.5 if step_size is None else positive("step_size", step_size)
-    return GLD(tuple(largest * 0.5**k for k in range(whole("queries", queries))))
+    return GLD(tuple(largest * 0.5**k for k in range(whole("queries", queries))), problem.bounds)

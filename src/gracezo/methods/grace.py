@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sized
 
-from gracezo.core.method import Problem
+from gracezo.core.method import Problem, uses
 from gracezo.estimators.fdsa import FDSA
 from gracezo.estimators.grace import VARIANTS, GraCe, Variant
 from gracezo.methods.descent import Descent
@@ -14,6 +14,7 @@ from gracezo.theory import practical_schedule
 from gracezo.updates import plain
 
 
+@uses("bounds")
 def grace(
     problem: Problem,
     *,
@@ -68,19 +69,21 @@ def search_descent(
     schedule: Iterable[int] | None,
 ) -> Descent:
     """Return descent along a search of GraCe's family, its options checked."""
-    s = required_sparsity(problem, name)
+    d = max(problem.free, 1)
+    s = min(required_sparsity(problem, name), d)
     differences = difference(eps)
     update = plain(positive("step_size", step_size))
     if group_size is None:
-        n = theory_group_size(problem.d, s, positive("gamma", gamma))
+        n = theory_group_size(d, s, positive("gamma", gamma))
     else:
-        n = min(whole("group_size", group_size), problem.d)
+        n = min(whole("group_size", group_size), d)
     first = whole("first_division", first_division, least=2)
-    divisions = _divisions(practical_schedule(first) if schedule is None else schedule, problem.d)
+    divisions = _divisions(practical_schedule(first) if schedule is None else schedule, d)
     repetitions = whole("repeats", repeats)
     if n < 1:  # so many coordinates matter that each is its own group
-        return Descent(FDSA(differences), update)
-    return Descent(GraCe(differences, n, repetitions, divisions, rules), update)
+        return Descent(FDSA(differences, problem.bounds), update, problem.bounds)
+    search = GraCe(differences, n, repetitions, divisions, rules, problem.bounds)
+    return Descent(search, update, problem.bounds)
 
 
 def _divisions(schedule: Iterable[int], d: int) -> tuple[int, ...]:

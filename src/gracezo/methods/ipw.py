@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from gracezo.core.method import Problem
+from gracezo.core.method import Problem, uses
 from gracezo.estimators.ipw import INDEPENDENT
 from gracezo.methods.descent import Descent
 from gracezo.methods.grace import search_descent
 
 
+@uses("bounds")
 def ipw(
     problem: Problem,
     *,

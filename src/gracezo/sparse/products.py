@@ -27,5 +27,6 @@ def combined(weights: FloatArray, rows: AnyFloatArray) -> FloatArray:
         if largest == 0:
             return np.zeros(rows.shape[1])
         product = np.einsum("i,ij->j", (weights / largest).astype(rows.dtype), rows)
-    scaled: FloatArray = np.multiply(product, largest, dtype=np.float64)
+    scaled: FloatArray = product.astype(np.float64)
+    scaled *= largest
     return scaled

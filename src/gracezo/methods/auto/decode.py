@@ -23,19 +23,24 @@ def read(node: Node, weights: FloatArray, trust: float) -> None:
     place, error = node.position
     lo, hi = node.window or (node.start, node.stop)
     span = hi - lo
-    node.window = None
+    node.window = node.inner = None
     tolerance = max(trust * error, 1e-6 * span)
     position = round(place)
-    near = error <= SHARP and abs(place - position) <= min(tolerance, _NEAR)
+    near = error <= SHARP and abs(place - position) <= max(min(tolerance, _NEAR), 2.0 * error)
     if near and lo <= position < hi and weights[position] != 0.0:
         node.candidate = position
+        # Errors are bounds, and mostly far from met: further off, an integer may well be chance.
+        node.doubtful = abs(place - position) > error
         return
     if tolerance > _NEAR:
         # Labels again, inside a window, when it excludes at least three quarters.
         first, last = max(lo, math.floor(place - tolerance)), min(hi, math.ceil(place + tolerance) + 1)
+        if last - first == 1 and weights[first] != 0.0:
+            node.candidate = first
+            return
         if 0 < last - first <= span // 4:
             node.window = (first, last)
             return
+        if last > first and span == node.size:
+            node.moment = None  # too blurred to say anything: better asked anew on a part
     node.several = True
-    if span < node.size:
-        node.moment = None  # it was that of a window in which nothing is

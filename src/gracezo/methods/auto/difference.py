@@ -5,6 +5,10 @@ at distance ε gives U + ½·ε·C(S) + rounding/ε with C(S) = wᵀHw. The best
 balances the two errors: ε = sqrt(2·rounding / C(S)). So it has to follow the
 size of the set, and C has to be that of the set: it is measured on the whole
 space by asking it at two distances, and shared out by squared weight.
+
+With noise of standard deviation σ, that error grows like sqrt(σ·C), and soon
+hides every label. Then looks go to both sides and farther (`pairs.py`), where
+f is smooth. At kinks single queries remain.
 """
 
 from __future__ import annotations
@@ -15,7 +19,11 @@ import numpy as np
 
 from gracezo.core.types import FloatArray
 from gracezo.methods.auto.constants import Constants
+from gracezo.methods.auto.look import EVERYWHERE, Look, Room
+from gracezo.methods.auto.pairs import Pairs
+from gracezo.methods.auto.request import AHEAD, Change
 
+_SHARP = 0.1  # positions: an error that needs no pair to be made smaller
 _ULP = float(np.finfo(np.float64).eps)
 
 
@@ -36,6 +44,14 @@ class Differences:
         self._magnitude = 0.0
         self._ulp_x = 0.0
         self._met: list[float] = []
+        self.noise = 0.0
+        """The standard deviation of f's noise, as far as it is known."""
+        self.pairs: Pairs | None = None
+        """Looks to both sides, where f is noisy and smooth."""
+        self.bends = 0.5
+        """By how much of |f| a look may bend it."""
+        self._flattest = math.inf  # the least positive curvature met
+        self._bent = 0.0  # the same of either sign, when ε is so long that it matters
         self._typical, self._varied = math.nan, 1.0  # of those met
         self.scale = 0.0
         """The largest |f| at any iterate: what a step could gain at most, for want of better."""
@@ -55,12 +71,19 @@ class Differences:
     @property
     def rounding(self) -> float:
         """The error of one difference of two values of f."""
-        return self._constants.rounding * _ULP * self._magnitude
+        return max(self._constants.rounding * _ULP * self._magnitude, math.sqrt(2.0) * self.noise)
 
     @property
     def negligible(self) -> float:
         """A decrease not worth a query: below the rounding of the largest f met, even where f is near 0."""
-        return self._constants.trust * self._constants.rounding * _ULP * self.scale
+        return max(
+            self._constants.trust * self._constants.rounding * _ULP * self.scale, 2.0 * self._deviation
+        )
+
+    @property
+    def _deviation(self) -> float:
+        """The standard deviation of what repeated looks show of f at one point."""
+        return self.noise / math.sqrt(self.pairs.repeats if self.pairs else 1)
 
     @property
     def typical(self) -> float:
@@ -79,6 +102,10 @@ class Differences:
     def meet(self, curvature: float) -> None:
         """Note the measured curvature of one coordinate."""
         self._met.append(curvature)
+        if curvature > 0.0:
+            self._flattest = min(self._flattest, curvature)
+        if self.noise:
+            self._bent = float(np.median(np.abs(self._met[-31:])))
         if met := [h for h in self._met[-31:] if h > 0]:
             self._typical = float(np.median(met))
         if len(last := [h for h in self._met[-7:] if h > 0]) == 7:
@@ -101,24 +128,68 @@ class Differences:
         """Return the decrease that a Newton step along one anonymous coordinate promises."""
         return slope * slope / (2.0 * self.newton(slope))
 
-    def anonymous(self, squares: float) -> float:
-        """Return what stays uncertain of C, for anonymous coordinates whose squared weights sum to `squares`.
+    def across(
+        self, squares: float, about: float, *, measured: float | None = None, room: Room = EVERYWHERE
+    ) -> Look:
+        """Return how to look along anonymous coordinates whose squared weights sum to `squares`.
 
-        Their mean curvature is known and is subtracted; what differs from coordinate
-        to coordinate adds up like a random walk, and one of them may be typical of
-        those that matter.
+        Their mean curvature is known and is subtracted (of `measured`, if those are other weights). Their
+        derivative is `about` so large, and the bounds leave them `room`.
         """
-        known = self.density * squares
-        return known * max(self._constants.curvature, 2.0 / math.sqrt(max(squares, 4.0))) + self.typical
+        known = self.density * (squares if measured is None else measured)
+        ahead = self._ahead(self._doubtful(squares), about, known, room.ahead)
+        sharp = self._met and ahead.fixed * max(squares, 1.0) <= _SHARP * abs(about)
+        if self.pairs is None or sharp or room.both <= ahead.eps:
+            return ahead
+        return self.pairs.look(min(self.length(squares), room.both), about)
 
-    def size(self, curvature: float, value: float) -> float:
-        """Return ε for a set whose C is `curvature` and whose U is about `value`."""
+    def along(self, curvature: float, about: float, room: Room = EVERYWHERE) -> Look:
+        """Return how to look along known coordinates of that curvature, all of it taken as an error."""
+        ahead = self._ahead(curvature, about, 0.0, room.ahead)
+        if self.pairs is None or room.both <= ahead.eps:
+            return ahead
+        return self.pairs.refresh(min(math.sqrt(self.scale / curvature), room.both))
+
+    def single(self, squares: float, about: float) -> float:
+        """Return the ε of one query along anonymous coordinates, if there were no bounds."""
+        return self.size(self._doubtful(squares), about)
+
+    def _doubtful(self, squares: float) -> float:
+        """Return what is uncertain of C along anonymous coordinates.
+
+        What differs from coordinate to coordinate adds up like a random walk, and one of them may be
+        typical of those that matter.
+        """
+        share = max(self._constants.curvature, 2.0 / math.sqrt(max(squares, 4.0)))
+        return self.density * squares * share + max(self.typical, self._bent)
+
+    def read(self, look: Look, change: Change) -> tuple[float, float]:
+        """Return the derivative that a look shows, and its error."""
+        if self.pairs is not None and look.shares is not AHEAD:
+            return self.pairs.read(look, change)
+        value = look.derivative(change)
+        return value, look.error(value)
+
+    def length(self, squares: float) -> float:
+        """Return how far anonymous coordinates can go before they bend f by too much."""
+        return math.sqrt(
+            2.0 * self.bends * self.scale / max(abs(self.density) * squares + self.typical, 1e-300)
+        )
+
+    @property
+    def flattest(self) -> float:
+        """The least curvature of those met; the typical one while there is none."""
+        return min(self._flattest, self.typical)
+
+    def _ahead(self, doubtful: float, about: float, known: float, most: float) -> Look:
+        eps = min(self.size(doubtful, about), most)
+        error = self.rounding / eps + 0.5 * eps * doubtful
+        return Look(eps, AHEAD, error, self._ulp_x / eps, bias=0.5 * eps * known)
+
+    def size(self, curvature: float, about: float) -> float:
+        """Return ε for one query along a set: its C is uncertain by `curvature`, its U `about` so large."""
         if self._fixed is not None:
             return self._fixed
         # A displacement is itself rounded to the precision of x.
-        rounding = self.rounding + abs(value) * self._ulp_x
+        rounding = self.rounding + abs(about) * self._ulp_x
         return math.sqrt(2.0 * rounding / max(curvature, float(np.finfo(np.float64).tiny)))
-
-    def error(self, eps: float, curvature: float, value: float) -> float:
-        """Return the error of a derivative of that value, measured at `eps`."""
-        return self.rounding / eps + 0.5 * eps * curvature + abs(value) * self._ulp_x / eps

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,6 +12,7 @@ from gracezo.core.asks import Ask, Point, Role, SparseRows, Steps
 from gracezo.core.types import FloatArray, IntArray
 
 _SHORTER = 0.9  # after a first trial without a value
+_FURTHER = 1.01  # the least that a doubled step must add to the prediction
 _TRIALS = 5  # halvings after which a direction is given up: it is no descent
 
 
@@ -31,6 +33,8 @@ def line_search(
     *,
     expand: float,
     batch: int,
+    share: Callable[[float], float] = lambda t: 1.0,
+    role: Role = Role.STEP,
 ) -> Steps[list[Trial]]:
     """Try lengths along a direction of negative slope; return the trials, the best first.
 
@@ -40,6 +44,9 @@ def line_search(
     evaluation failed and was skipped counts as infinitely bad: the next one is shorter, at
     first by little, since the failure may have been chance. It is not among those returned
     unless there is no other.
+
+    Walls may cut a step: `share` tells how much of the linear prediction they leave. A longer step that
+    they would not let go further is not tried.
     """
     trials: list[Trial] = []
     t = 1.0
@@ -48,7 +55,7 @@ def line_search(
         if not lengths:
             break  # shorter than the precision of x
         rows = SparseRows.stack([SparseRows.single(indices, length * direction) for length in lengths])
-        values = yield Ask(at.x, rows, Role.STEP)
+        values = yield Ask(at.x, rows, role)
         values = np.where(np.isnan(values), np.inf, values)
         new = [
             Trial(length, float(v) - at.value, float(v)) for length, v in zip(lengths, values, strict=False)
@@ -56,10 +63,12 @@ def line_search(
         trials.extend(new)
         best = min(trials, key=lambda trial: trial.change)
         longest = max(trials, key=lambda trial: trial.t)
-        if best is longest and best.change <= expand * slope * best.t:
+        if best is longest and best.change <= expand * slope * best.t * share(best.t):
             t = 2.0 * best.t
+            if 2.0 * share(t) <= _FURTHER * share(best.t):
+                break
             continue
-        if best.change <= 1e-4 * slope * best.t:
+        if best.change <= 1e-4 * slope * best.t * share(best.t):
             break
         if len(new) < len(lengths):
             break
@@ -67,8 +76,9 @@ def line_search(
         if shortest.change == math.inf:
             t = shortest.t * (_SHORTER if len(trials) == len(new) else 0.3)
             continue
-        bend = shortest.change - slope * shortest.t
-        t = float(np.clip(-0.5 * slope * shortest.t**2 / bend, 0.1 * shortest.t, 0.5 * shortest.t))
+        left = share(shortest.t)
+        bend = shortest.change - slope * shortest.t * left
+        t = float(np.clip(-0.5 * slope * shortest.t**2 * left / bend, 0.1 * shortest.t, 0.5 * shortest.t))
     known = [trial for trial in trials if trial.change < math.inf]
     return sorted(known or trials, key=lambda trial: trial.change) or [Trial(t, 0.0)]
 

@@ -13,6 +13,7 @@ What can be done next, with its promised decrease and its cost in queries:
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -20,17 +21,23 @@ from gracezo.core.asks import Moved, OutOfQueries, Point, Role, Steps
 from gracezo.core.keys import Key
 from gracezo.core.method import Estimator, Problem, uses
 from gracezo.core.result import Finish, Status
+from gracezo.core.steps import reserving
 from gracezo.core.types import FloatArray
+from gracezo.methods.auto.answer import ANSWERS, measured_again
 from gracezo.methods.auto.constants import Constants
 from gracezo.methods.auto.density import Density
 from gracezo.methods.auto.difference import Differences
 from gracezo.methods.auto.estimator import TreeEstimator
 from gracezo.methods.auto.line import Trial, line_search, slope_at_best
 from gracezo.methods.auto.model import Model
-from gracezo.methods.auto.request import Request, changes
+from gracezo.methods.auto.path import Path, newton_path
+from gracezo.methods.auto.request import Request, answered
 from gracezo.methods.auto.search import Search
 from gracezo.methods.auto.support import Support, outside
+from gracezo.methods.auto.walls import Walls
 
+_PATIENCE = 2  # times that a noisy sum of all coordinates must show nothing
+_BARREN = 2  # plantings at one point without a find after which the search is not worth another
 _FULL = 1e8  # care at which a refresh leaves nothing out
 
 
@@ -53,10 +60,10 @@ class Auto:
         self._constants = constants
         self._eps = eps
         self._differences = Differences(constants, eps)
-        self._support = Support(constants, self._differences)
-        self._search = Search(
-            constants, self._differences, Density(problem.d, constants.forget), self._support.add
-        )
+        self._walls = Walls(problem.bounds)
+        self._support = Support(constants, self._differences, self._walls)
+        density = Density(problem.free, constants.forget)
+        self._search = Search(constants, self._differences, density, self._found, self._walls)
         self._model = Model(constants.memory)
         self._draws = 0
         self._queries = 1
@@ -69,6 +76,9 @@ class Auto:
         self._doubt_support = 0.0
         self._doubt_outside = 0.0
         self._searched_here = True
+        self._fruitless = 0
+        self._planted = -1  # size of the support when the search was planted last
+        self._barren = 0  # plantings at this point since the last find
         self._pending: tuple[FloatArray, FloatArray, FloatArray] | None = None
         self._measured = True  # whether the slopes before the last step were measured, not predicted
         self._foretold: tuple[int, float] | None = None  # promise of a step along the first so many
@@ -76,7 +86,14 @@ class Auto:
     @property
     def estimator(self) -> Estimator:
         """The search alone."""
-        return TreeEstimator(self._problem.d, batch=self._batch, constants=self._constants, eps=self._eps)
+        return TreeEstimator(
+            self._problem.d,
+            batch=self._batch,
+            constants=self._constants,
+            eps=self._eps,
+            bounds=self._problem.bounds,
+            noise=self._problem.noise,
+        )
 
     def run(self, start: Point, key: Key) -> Steps[Finish]:
         """Minimise from `start`."""
@@ -87,6 +104,18 @@ class Auto:
         self._suspect(key)
         self._plant_outside(key)
         try:
+            yield from self._search.begin(at, self._batch, self._problem.noise)
+        except OutOfQueries:
+            return Finish(Status.SPENT, "the queries are spent before anything could be found")
+        if self._differences.noise == 0.0:
+            return (yield from self._descend(at, key))[1]
+        at, finish = yield from reserving(self._descend(at, key), ANSWERS)
+        answer = yield from measured_again(at, self._differences.noise)
+        return replace(finish, answer=answer)
+
+    def _descend(self, at: Point, key: Key) -> Steps[tuple[Point, Finish]]:
+        """Search and step until nothing is left or the queries are spent; return where that was, and why."""
+        try:
             while (requests := self._next_requests(key)) != []:
                 if requests is None:
                     moved = yield from self._step(at, key)
@@ -94,24 +123,34 @@ class Auto:
                         at = moved
                         yield Moved(at)
                     continue
-                found = yield from changes(at, requests)
-                self._queries += len(requests)
-                self._spent += sum(request.role is Role.REFRESH for request in requests)
-                for request, change in zip(requests, found, strict=True):
-                    request.absorb(float(change))
+                self._spent += sum(
+                    len(request.shares) * request.repeats
+                    for request in requests
+                    if request.role is Role.REFRESH
+                )
+                self._queries += yield from answered(at, requests)
         except OutOfQueries:
-            if self._dense:
-                return Finish(Status.SPENT, f"the queries are spent; {self._dense}")
-            raise
+            if not self._remarks:
+                raise
+            return at, Finish(Status.SPENT, f"the queries are spent{self._remarks}")
         if self._search.flat and not len(self._support):
-            return Finish(Status.NOTHING_TO_FIND, "nothing to find: all probes left the objective unchanged")
-        message = "no decrease above the rounding of f is in sight"
-        return Finish(Status.CONVERGED, f"{message}; {self._dense}" if self._dense else message)
+            return at, Finish(
+                Status.NOTHING_TO_FIND, "nothing to find: all probes left the objective unchanged"
+            )
+        what = "rounding" if self._differences.noise == 0.0 else "noise"
+        return at, Finish(Status.CONVERGED, f"no decrease above the {what} of f is in sight{self._remarks}")
+
+    @property
+    def _remarks(self) -> str:
+        """What to add to a message: that f is noisy, or that its gradient is not sparse."""
+        noise = self._differences.noise
+        noisy = f"; f is noisy, with a standard deviation of about {noise:.2g}" if noise else ""
+        return noisy + (f"; {self._dense}" if self._dense else "")
 
     @property
     def _dense(self) -> str:
         """What to say when the gradient turned out not to be sparse."""
-        size, d = len(self._support), self._problem.d
+        size, d = len(self._support), self._problem.free
         if size <= d // 4:
             return ""
         return f"the gradient is not sparse: {size:,} of {d:,} coordinates went through finite differences"
@@ -122,6 +161,8 @@ class Auto:
         if self._problem.known is None:
             return start
         points, values = self._problem.known
+        if self._problem.bounds is not None:
+            values = np.where(self._problem.bounds.inside(points), values, np.inf)
         row = int(np.argmin(values))
         return Point(points[row], float(values[row])) if values[row] < start.value else start
 
@@ -129,10 +170,14 @@ class Auto:
         """Take the user's coordinates into the support; their slopes are to be measured first."""
         if self._problem.support is None:
             return
-        for coordinate in np.unique(self._problem.support).tolist():
+        for coordinate in np.setdiff1d(self._problem.support, self._walls.fixed).tolist():
             self._support.add(coordinate, 0.0, math.nan)
         self._care = _FULL
         self._replant_support(key, doubt=math.inf)
+
+    def _found(self, coordinate: int, slope: float, curvature: float, error: float) -> None:
+        self._fruitless = 0
+        self._support.add(coordinate, slope, curvature, error)
 
     # ------------------------------------------------------------ bids
 
@@ -142,7 +187,7 @@ class Auto:
         if not search.rooted:
             return search.requests(self._batch)
         noise = self._differences.negligible
-        if len(support) == self._problem.d:
+        if len(support) == self._problem.free:
             self._doubt_outside = 0.0
         finds = [search.best, (self._doubt_outside, self._overhead)]
         find, recheck = (bid if bid[0] > noise else (0.0, 1.0) for bid in finds)
@@ -159,7 +204,7 @@ class Auto:
                 rest = min(search.promise + self._doubt_outside, self._queries * promise / cost)
                 worthwhile = cost * gain >= self._overhead * rest
                 hidden = 0.0
-            if worthwhile and hidden and search.exhausted:
+            if worthwhile and hidden and search.exhausted and self._barren < _BARREN:
                 return self._replant_outside(key)
             if worthwhile:
                 self._promised = gain
@@ -180,27 +225,53 @@ class Auto:
         if self._support.pending:
             self._foretold = None
             return self._support.requests(self._batch)
-        if not self._searched_here:
-            return self._replant_outside(key)
-        return []
+        return self._look_again(key)
 
-    def _replant_outside(self, key: Key) -> list[Request]:
+    def _look_again(self, key: Key) -> list[Request] | None:
+        """Return what is left to ask when nothing is in sight: with other weights, or more often."""
+        noisy = self._differences.noise > 0.0
+        if self._searched_here and not (noisy and self._fruitless < _PATIENCE):
+            if not self._sharpen():
+                return []
+            self._fruitless = 0
+            self._replant_support(key, doubt=0.0)
+        self._fruitless += 1
+        return self._replant_outside(key)
+
+    def _sharpen(self) -> bool:
+        """Look more often from now on, if noise may hide a decrease; return whether it may."""
+        tree, pairs = self._search.tree, self._differences.pairs
+        return (
+            tree is not None and pairs is not None and pairs.sharpen(tree.error, self._differences.flattest)
+        )
+
+    def _replant_outside(self, key: Key) -> list[Request] | None:
         self._plant_outside(key)
-        return self._search.requests(self._batch)
+        # Nothing is outside when all coordinates have been found; then the support goes on alone.
+        return self._search.requests(self._batch) or self._next_requests(key)
 
     def _step_promise(self) -> float:
         """Return the decrease that the model promises for a step with what is known."""
         slopes, diagonal = self._support.slopes, self._support.diagonal
         if self._foretold is None:
-            direction = self._model.direction(slopes, diagonal)
-            self._foretold = len(slopes), 0.5 * float(-slopes @ direction)
+            path = self._path()
+            # Walls may leave nothing of what the model hoped for; each coordinate alone still has its part.
+            blocked = self._walls.box is not None and not path.descends
+            self._foretold = len(slopes), self._known() if blocked else -path.foreseen(1.0)
         # No step has been made yet along those found since: the model has their own curvature only.
         known, promise = self._foretold
-        return promise + 0.5 * float(np.sum(slopes[known:] ** 2 / diagonal[known:]))
+        new = self._support.indices[known:]
+        return promise + self._walls.promise(new, slopes[known:], diagonal[known:])
+
+    def _path(self) -> Path:
+        """Return the way of the step that the model would make now."""
+        support = self._support
+        return newton_path(self._model, self._walls, support.indices, support.slopes, support.diagonal)
 
     def _known(self) -> float:
         """Return the same in the scale of the refresh, coordinate by coordinate."""
-        return 0.5 * float(np.sum(self._support.slopes**2 / self._support.diagonal))
+        support = self._support
+        return self._walls.promise(support.indices, support.slopes, support.diagonal)
 
     def _refresh_cost(self) -> float:
         """Return the queries until the gradient is known well enough: for all of it, or its largest part."""
@@ -209,7 +280,10 @@ class Auto:
 
     def _plant_outside(self, key: Key) -> None:
         self._draws += 1
-        free = outside(self._problem.d, self._support.indices)
+        barren = self._searched_here and len(self._support) == self._planted
+        self._barren = self._barren + 1 if barren else 0
+        self._planted = len(self._support)
+        free = outside(self._problem.d, self._support.indices, self._walls.fixed)
         self._search.plant(free, key.child(self._draws).generator())
         self._searched_here = True
         self._doubt_outside = 0.0
@@ -230,38 +304,43 @@ class Auto:
             step, before, expected = self._pending
             self._model.learn(step, support.slopes[: len(step)] - before, expected)
         self._pending, self._measured = None, measured
-        direction = self._model.direction(support.slopes, support.diagonal)
-        slope = float(support.slopes @ direction)
-        if not slope < 0.0:
+        path = self._path()
+        if not path.descends:
             self._model.forget()
-            direction = -support.slopes / support.diagonal
-            slope = float(support.slopes @ direction)
+            path = self._path()
         trials = yield from line_search(
-            at, support.indices, direction, slope, expand=self._constants.expand, batch=self._batch
+            at,
+            support.indices,
+            path.direction,
+            path.slope,
+            expand=self._constants.expand,
+            batch=self._batch,
+            share=path.share,
+            role=Role.TRIAL if self._differences.noise else Role.STEP,
         )
         self._queries += len(trials)
         self._overhead += 0.2 * (self._spent + len(trials) - self._overhead)
         self._spent = 0
         best = trials[0]
         if best.change >= 0.0:
-            support.stiffen(direction, min(trial.t for trial in trials), 0.0)
+            support.stiffen(path.direction, min(trial.t for trial in trials), 0.0)
             self._failed(key)
             return None
         x = at.x.copy()
-        x[support.indices] += best.t * direction
-        moved = Point(x, best.value)
+        x[support.indices] = self._walls.ends(support.indices, best.t * path.direction)
+        moved = Point(x, best.value, self._differences.noise)
+        self._review(trials, path)
         self._search.centre(moved)
         self._searched_here = False
-        self._review(trials, direction, slope, key)
+        self._replant_support(key, self._doubt_support)
         return moved
 
-    def _review(self, trials: list[Trial], direction: FloatArray, slope: float, key: Key) -> None:
+    def _review(self, trials: list[Trial], path: Path) -> None:
         """Compare what a step brought with what the model foresaw, and doubt accordingly."""
-        support, rules, best = self._support, self._constants, trials[0]
+        support, rules, best, slope = self._support, self._constants, trials[0], path.slope
         self._failures = 0
         self._redeemed += 0.3 * (min(-best.change / self._promised, 1.0) - self._redeemed)
-        foreseen = best.t * slope * (1.0 - 0.5 * best.t)
-        missed = abs(best.change - foreseen) / abs(best.change)
+        missed = abs(best.change - path.foreseen(best.t)) / abs(best.change)
         # A step that came out as foreseen had all it needed; one that did not needs a fuller gradient.
         if missed > rules.foreseen:
             self._care = min(self._care * 10.0, _FULL)
@@ -269,15 +348,15 @@ class Auto:
             self._care = max(self._care / 3.0, 4.0)
         doubt = min(missed, 1.0) * abs(best.change)
         self._doubt_outside += self._search.drifting * doubt
-        slopes = support.slopes
         support.relax()
         if best.t < rules.short:
-            support.stiffen(direction, best.t, -best.change)
-            doubt = max(doubt, -0.5 * slope + best.change)
-        # B·step = −t·g: the model sees all slopes change in proportion; f has shown by how much.
-        self._pending = (best.t * direction, slopes, -best.t * slopes)
-        support.slopes = slopes * float(np.clip(slope_at_best(trials, slope) / slope, -1.0, 1.0))
-        self._replant_support(key, doubt)
+            support.stiffen(path.direction, best.t, -best.change)
+            doubt = max(doubt, -path.foreseen(1.0) + best.change)
+        # The model sees all slopes change in proportion; f has shown by how much.
+        left = float(np.clip(slope_at_best(trials, slope) / slope, -1.0, 1.0))
+        self._pending = (path.displacement(best.t), support.slopes, path.expected(best.t))
+        support.slopes = path.predicted(best.t, left)
+        self._doubt_support = doubt
 
     def _failed(self, key: Key) -> None:
         """No descent: a kink ahead of some coordinates, now stiffened; or slopes that are out of date."""
@@ -291,7 +370,7 @@ class Auto:
             self._support.slopes[:] = 0.0
 
 
-@uses("support", "known")
+@uses("support", "known", "bounds", "noise")
 def auto(problem: Problem, *, eps: float | None = None) -> Auto:
     """Auto: the fewest queries, with nothing to tune; splits sets, remembers, steps by quasi-Newton.
 

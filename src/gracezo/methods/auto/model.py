@@ -10,7 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from gracezo.core.types import FloatArray
+from gracezo.core.types import BoolArray, FloatArray
+
+_CURVED = 0.01  # cosine between step and change of the gradient below which a pair is left out
 
 
 class Model:
@@ -26,11 +28,16 @@ class Model:
         self._memory = memory
         self._pairs: list[tuple[FloatArray, FloatArray, float]] = []
 
-    def direction(self, slopes: FloatArray, diagonal: FloatArray) -> FloatArray:
-        """Return −B⁻¹g, where B starts from `diagonal` (all positive)."""
+    def direction(
+        self, slopes: FloatArray, diagonal: FloatArray, free: BoolArray | None = None
+    ) -> FloatArray:
+        """Return −B⁻¹g, where B starts from `diagonal` (all positive); on the free coordinates alone."""
         n = len(slopes)
         pairs = [(_grown(s, n), _grown(y, n), rho) for s, y, rho in self._pairs]
         q = -slopes
+        if free is not None and not free.all():
+            q = np.where(free, q, 0.0)
+            pairs = [part for s, y, _ in pairs if (part := _restricted(s, y, free)) is not None]
         alphas = []
         for s, y, rho in reversed(pairs):
             alpha = rho * float(s @ q)
@@ -61,3 +68,12 @@ class Model:
 
 def _grown(v: FloatArray, n: int) -> FloatArray:
     return v if len(v) == n else np.concatenate([v, np.zeros(n - len(v))])
+
+
+def _restricted(s: FloatArray, y: FloatArray, free: BoolArray) -> tuple[FloatArray, FloatArray, float] | None:
+    """Return a pair on the free coordinates alone, unless it shows no curvature there."""
+    s, y = np.where(free, s, 0.0), np.where(free, y, 0.0)
+    curvature = float(s @ y)
+    if curvature <= _CURVED * float(np.sqrt((s @ s) * (y @ y))):
+        return None
+    return s, y, 1.0 / curvature

@@ -20,10 +20,18 @@ from gracezo.methods.auto.constants import Constants
 from gracezo.methods.auto.decode import SHARP, read
 from gracezo.methods.auto.density import Density
 from gracezo.methods.auto.difference import Differences
-from gracezo.methods.auto.request import Request
+from gracezo.methods.auto.pairs import Pairs
+from gracezo.methods.auto.request import BOTH, CHECKED, Change, Request
 from gracezo.methods.auto.tree import Node, Tree, learn_moment, split
+from gracezo.methods.auto.walls import Walls
 
-_PARTS = 7  # in a batch: how many queries may cut one set, when it is not known how much it holds
+_LEAST = 0.25  # of the labels in a window
+_SIXTH = 1.0 / 6.0  # of a set: labels that leave a larger window are of no use
+_SAME = 0.3  # relative difference of slopes that pass for one
+_PRECISE = 0.01  # relative error of a slope that needs no pair to confirm it
+_LONGER = 3  # times that a confirming look is made three times longer, to see the curvature
+_PARTS = 3  # in a batch: how many queries may cut one set, when it is not known how much it holds
+_SEEN = 0.3  # share of the wanted length that shows the curvature well enough
 
 
 class Keeper(Protocol):
@@ -54,6 +62,8 @@ class Questions:
         The order and the weights of the coordinates.
     keeper
         Who is told what came of a set.
+    walls
+        The bounds around the present point.
     """
 
     constants: Constants
@@ -61,53 +71,87 @@ class Questions:
     density: Density
     tree: Tree
     keeper: Keeper
+    walls: Walls
 
     def about(self, node: Node, limit: int) -> list[Request]:
         """Return up to `limit` queries that bring a set nearest to a single confirmed coordinate."""
         if node.size == 1:
             node.candidate = node.start
-        if node.candidate is None and node.moment is not None and not node.several:
+        unread = node.window is None or node.inner is not None
+        if node.candidate is None and node.moment is not None and unread and not node.several:
             read(node, self.tree.weights, self.constants.trust)
             if node.several:
                 self.density.saw_labels(node.spread, False)
         if node.candidate is not None:
-            return [self._confirm(node, node.candidate)]
+            return [self._confirmation(node, node.candidate)]
         if node.window is not None and not node.several:
             return [self._labels(node, *node.window)]
-        if node.moment is None and not node.several:
-            gain = self.density.alone(node.spread) * math.log2(node.size)
-            if gain > 1.0:
-                return [self._labels(node, node.start, node.stop)]
+        if node.moment is None and not node.several and self._labels_pay(node):
+            return [self._labels(node, node.start, node.stop)]
         # Many parts pay when several of them are likely to matter; two levels at once otherwise.
         parts = max(_PARTS, round(self.density.number(node.spread)))
         return self._cut(node, min(limit, parts, node.size - 1))
 
+    def _confirmation(self, node: Node, position: int) -> Request:
+        """Return the query on a candidate alone that makes sure of it."""
+        pairs, request = self.differences.pairs, None
+        if pairs is not None and (pairs.unsure or node.error > _PRECISE * abs(node.u)):
+            request = self._confirm_both(node, position, pairs)
+        elif pairs is None and node.doubtful:
+            request = self._check(node, position)
+        return request or self._confirm(node, position) or self._touch(node, position)
+
+    def _labels_pay(self, node: Node) -> bool:
+        """Whether K is worth more than a cut.
+
+        Sharp labels that do not decode are not lost: they serve the parts, and say where to cut. Blurred
+        ones are, and need L = 2 queries to decode, the second within a window. Then labels cost
+        L + (1 − p)·(1 + R) and the cut first 1 + p·L' + (1 − p)·R, where p is the chance of a single
+        coordinate, L' what labels take on its half and R all the rest: labels pay when p > L/(1 + L').
+        With noise they are asked in several windows, and pay by the bits that each of them brings.
+        """
+        alone = self.density.alone(node.spread)
+        look = self.differences.across(self.tree.squares(node.start, node.stop) / 3.0, node.u)
+        blur = math.hypot(look.error(node.u), node.error) / abs(node.u)
+        if self.differences.noise:
+            window = 2.0 * self.constants.trust * blur
+            return window <= _SIXTH and alone * -math.log2(max(window, 1.0 / node.size)) > 1.0
+        blur *= node.size
+        if blur <= SHARP:
+            return alone * math.log2(node.size) > 1.0
+        # The error of a half is smaller by √2, and it has half the positions.
+        return alone > 2.0 / (2.0 if blur <= 2.0**1.5 * SHARP else 3.0)
+
     def _labels(self, node: Node, start: int, stop: int) -> Request:
-        """Ask K: the weights of a slice times labels that rise from 0 to 1."""
+        """Ask K: the weights of a slice times labels that rise to 1.
+
+        From 0 on the whole set; from more in a window, where no answer means that nothing is there.
+        """
         tree = self.tree
         span = stop - start
-        weights = tree.weights[start:stop] * (np.arange(1, span + 1) / span)
-        curvature = self.differences.anonymous(tree.squares(start, stop) / 3.0)
-        eps = self.differences.size(curvature, node.u)
         whole = start == node.start and stop == node.stop
+        least = 0.0 if whole else _LEAST
+        weights = tree.weights[start:stop] * np.linspace(least + (1.0 - least) / span, 1.0, span)
+        squares = float(weights @ weights)
+        look = self.differences.across(squares, node.u, room=tree.room(start, stop))
 
-        def absorb(change: float) -> None:
-            value = change / eps - 0.5 * eps * self.differences.density * float(weights @ weights)
-            error = self.differences.error(eps, curvature, value)
-            moment, blur = span * value + (start - 1) * node.u, span * error
+        def absorb(change: Change) -> None:
+            value, error = self.differences.read(look, change)
+            scale = span / (1.0 - least)
+            moment, blur = scale * (value - least * node.u) + (start - 1) * node.u, scale * error
             if whole:
                 learn_moment(node, moment, blur)
             else:
-                node.moment, node.blur, node.window = moment, blur, (start, stop)
+                node.inner = moment, blur
             self.keeper.open(node)
 
-        return Request(tree.order[start:stop], eps * weights, Role.PROBE, absorb)
+        return look.request(tree.order[start:stop], weights, Role.PROBE, absorb)
 
     def _cut(self, node: Node, count: int) -> list[Request]:
         """Ask for U of the first `count` of `count` + 1 parts; the last follows by subtraction."""
         bounds = np.linspace(node.start, node.stop, count + 2).astype(np.int64).tolist()[1:-1]
         informed = False
-        if count == 1 and node.several and node.moment is not None and node.window is None:
+        if count == 1 and node.several and node.moment is not None:
             place = math.ceil(node.position[0])
             if node.start < place < node.stop:
                 bounds, informed = [place], True
@@ -117,13 +161,16 @@ class Questions:
         def part(stop: int, last: bool) -> Request:
             start = bounds[bounds.index(stop) - 1] if stop != bounds[0] else node.start
             weights = self.tree.weights[start:stop]
-            curvature = self.differences.anonymous(self.tree.squares(start, stop))
-            eps = self.differences.size(curvature, node.u)
+            look = self.differences.across(
+                self.tree.squares(start, stop),
+                node.u,
+                measured=float(weights @ weights),
+                room=self.tree.room(start, stop),
+            )
 
-            def absorb(change: float) -> None:
+            def absorb(change: Change) -> None:
                 nonlocal rest
-                value = change / eps - 0.5 * eps * self.differences.density * float(weights @ weights)
-                error = self.differences.error(eps, curvature, value)
+                value, error = self.differences.read(look, change)
                 one, two = split(rest, stop, value, error)
                 self._inherit(rest, one, two)
                 parts.append(one)
@@ -135,7 +182,7 @@ class Questions:
                     for each in parts:
                         self.keeper.open(each)
 
-            return Request(self.tree.order[start:stop], eps * weights, Role.PROBE, absorb)
+            return look.request(self.tree.order[start:stop], weights, Role.PROBE, absorb)
 
         return [part(stop, stop == bounds[-1]) for stop in bounds]
 
@@ -151,20 +198,44 @@ class Questions:
         """Let a part that holds everything inherit what was known of the whole."""
         small, large = sorted((one, two), key=lambda node: abs(node.u))
         empty = abs(small.u) <= self.constants.trust * small.error
-        # Labels too blurred for the whole are better asked anew on a part.
-        if empty and whole.moment is not None and whole.window is None and whole.position[1] <= SHARP:
+        if empty and whole.moment is not None and (whole.several or whole.position[1] <= SHARP):
+            if self.differences.noise and whole.streak >= 1:
+                return  # noise may have misled the labels: ask them anew
             large.moment, large.blur, large.several = whole.moment, whole.blur, whole.several
             large.family = large.sibling = small.family = small.sibling = None
 
-    def _confirm(self, node: Node, position: int) -> Request:
-        """Ask the candidate alone, on its way down, far enough to see its curvature."""
+    def _check(self, node: Node, position: int) -> Request:
+        """Ask a doubtful candidate alone and near, where f must fall by its slope.
+
+        Far away f may fall along any coordinate, and the wrong one would be taken for confirmed.
+        """
+        coordinate = int(self.tree.order[position])
+        slope = node.u / self.tree.weights[position]
+        length = 0.1 * self.constants.confirm * abs(slope) / self.differences.newton(slope)
+
+        def absorb(change: Change) -> None:
+            node.doubtful = False
+            if change.ahead > -0.5 * length * abs(slope):
+                node.candidate, node.several = None, True
+                self.density.saw_labels(node.spread, False)
+            self.keeper.open(node)
+
+        step = -math.copysign(length, slope)
+        return Request(np.array([coordinate]), np.array([step]), Role.CONFIRM, absorb)
+
+    def _confirm(self, node: Node, position: int) -> Request | None:
+        """Ask the candidate alone, on its way down, far enough to see its curvature; None before a wall."""
         tree, rules, differences = self.tree, self.constants, self.differences
         coordinate = int(tree.order[position])
         slope = node.u / tree.weights[position]
-        length = node.length or rules.confirm * abs(slope) / differences.newton(slope)
+        wanted = node.length or rules.confirm * abs(slope) / differences.newton(slope)
+        length = min(wanted, self.walls.room(coordinate, slope))
+        if length * abs(slope) <= rules.trust * differences.rounding < wanted * abs(slope):
+            return None
         side = int(node.u > 0)
 
-        def absorb(change: float) -> None:
+        def absorb(answer: Change) -> None:
+            change = answer.ahead
             linear = length * abs(slope)
             curvature, steepness = 2.0 * (change + linear) / length**2, abs(slope)
             if node.first is not None:
@@ -184,7 +255,10 @@ class Questions:
                 error = node.error / abs(float(tree.weights[position]))
                 tree.remove(node, position, slope)
                 node.first, node.length = None, 0.0
-                differences.meet(curvature)
+                if length < _SEEN * wanted:
+                    curvature = math.nan  # a wall was too near to see it
+                else:
+                    differences.meet(curvature)
                 self.keeper.found(coordinate, math.copysign(steepness, slope), curvature, error)
             elif node.length == 0.0:
                 # Too long a step, a kink, or the wrong coordinate: a shorter one tells.
@@ -197,10 +271,91 @@ class Questions:
                     tree.remove(node, position, slope)
                     self.keeper.kink(coordinate)
                 else:
-                    node.candidate, node.several, node.moment = None, True, None
+                    node.candidate, node.several = None, True
                     self.density.saw_labels(node.spread, False)
             if node.size > 1 or node.length:
                 self.keeper.open(node)
 
         step = -math.copysign(length, slope)
         return Request(np.array([coordinate]), np.array([step]), Role.CONFIRM, absorb)
+
+    def _confirm_both(self, node: Node, position: int, pairs: Pairs) -> Request | None:
+        """Ask the candidate alone, to both sides: its slope and its curvature, each with its error.
+
+        It counts as found when its slope differs from zero by `trust` standard errors. None before a wall.
+        """
+        tree, rules, differences = self.tree, self.constants, self.differences
+        coordinate = int(tree.order[position])
+        slope = node.u / tree.weights[position]
+        # The less a coordinate promises beside the noise, the nearer to its Newton step it has to be asked.
+        share = min(max(2.0 * math.sqrt(pairs.noise / differences.promise(slope)), rules.confirm), 1.0)
+        room = min(self.walls.room(coordinate, slope), self.walls.room(coordinate, -slope))
+        if room * abs(slope) <= rules.trust * pairs.noise:
+            return None
+        length = node.length or max(
+            share * abs(slope) / differences.newton(slope), pairs.telling(slope, differences.length(1.0))
+        )
+        length = min(length, room)
+        often = pairs.often(pairs.error(length), slope)
+        error, noise = pairs.error(length, often), pairs.noise / math.sqrt(often)
+        side = int(node.u > 0)
+
+        def absorb(change: Change) -> None:
+            # Asked downhill: the change is negative where the slope has the expected sign.
+            measured = -math.copysign(1.0, slope) * change.odd / length
+            curvature = 2.0 * change.even / length**2
+            hidden = abs(change.even) <= math.sqrt(6.0) * noise
+            steep = rules.descend * length * abs(measured)
+            if abs(measured) <= max(rules.trust * error, rules.descend * abs(slope)):
+                node.length, node.longer = 0.0, 0
+                self.keeper.tried(side, False)
+                node.candidate, node.several = None, True
+                self.density.saw_labels(node.spread, False)
+            elif hidden and node.longer < _LONGER and length < room:
+                # Noise hides the curvature, and with it how far to go: farther it will show.
+                node.length, node.longer = 3.0 * length, node.longer + 1
+            elif not node.length and min(change.ahead, change.behind) > 2.0 * noise - steep:
+                # Too long a step, or a kink: a shorter one tells.
+                node.length = 0.5 * abs(measured) / curvature
+            else:
+                node.length, node.longer = 0.0, 0
+                self.keeper.tried(side, True)
+                self.density.saw_labels(node.spread, True)
+                # Where it is much the same, all that the set showed was this one.
+                same = abs(measured - slope) <= _SAME * abs(slope)
+                tree.remove(node, position, *((slope, 0.0) if same else (measured, error)))
+                if not math.isnan(change.near):
+                    pairs.meet(length, change)
+                if not hidden:
+                    differences.meet(curvature)
+                self.keeper.found(coordinate, measured, math.nan if hidden else curvature, error)
+            if node.size > 1 or node.length:
+                self.keeper.open(node)
+
+        step = -math.copysign(length, slope)
+        shares = CHECKED if pairs.unsure else BOTH
+        return Request(np.array([coordinate]), np.array([step]), Role.CONFIRM, absorb, shares, often)
+
+    def _touch(self, node: Node, position: int) -> Request:
+        """Ask a candidate that a wall holds by a small step inward: whether it is the one, and no more."""
+        tree, rules, differences = self.tree, self.constants, self.differences
+        weight = float(tree.weights[position])
+        slope = node.u / weight
+        look = differences.along(
+            differences.newton(slope) * weight**2, node.u, tree.room(position, position + 1)
+        )
+        side = int(node.u > 0)
+
+        def absorb(change: Change) -> None:
+            value, error = differences.read(look, change)
+            self.keeper.tried(side, False)
+            right = abs(value - node.u) <= rules.descend * abs(node.u) + rules.trust * error
+            self.density.saw_labels(node.spread, right)
+            if right:
+                tree.remove(node, position, slope)
+                self.keeper.found(int(tree.order[position]), slope, math.nan, error / abs(weight))
+            else:
+                node.candidate, node.several = None, True
+            self.keeper.open(node)
+
+        return look.request(tree.order[position : position + 1], np.array([weight]), Role.CONFIRM, absorb)

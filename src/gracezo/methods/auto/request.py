@@ -1,7 +1,8 @@
-"""One wanted query: where to look, and who wants to know; and a round of them, asked."""
+"""One wanted look: where, and who wants to know; and a round of them, asked."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
@@ -10,37 +11,84 @@ import numpy as np
 from gracezo.core.asks import Ask, Point, Role, SparseRows, Steps
 from gracezo.core.types import FloatArray, IntArray
 
+_SPREAD = 0.2  # repeated looks lie between this share less and the whole distance
 _SHORTER = 0.99  # another point, whose change of f is that of the first up to 1 % of the curvature's share
+
+
+AHEAD = (1.0,)
+BOTH = (1.0, -1.0)
+NEAR = 0.5
+CHECKED = (1.0, -1.0, NEAR)
+"""Where to look, in multiples of the displacement: one side; both; and near, to see how f bends."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """By how much f changed at a displacement, at the opposite one and near, as far as they were asked."""
+
+    ahead: float
+    behind: float = math.nan
+    near: float = math.nan
+
+    @property
+    def odd(self) -> float:
+        """What goes with the slope: free of curvature when both sides were asked."""
+        return self.ahead if math.isnan(self.behind) else 0.5 * (self.ahead - self.behind)
+
+    @property
+    def even(self) -> float:
+        """What goes with the curvature, when both sides were asked."""
+        return 0.5 * (self.ahead + self.behind)
+
+    @property
+    def left(self) -> float:
+        """By how much near lies off the parabola through the others: what a cubic term or a kink leaves."""
+        return self.near - NEAR * self.odd - NEAR**2 * self.even
 
 
 @dataclass(frozen=True, eq=False)
 class Request:
-    """A displacement from the present point and what to do with the change of f there."""
+    """A displacement from the present point, at which multiples of it to look, and who absorbs the change."""
 
     indices: IntArray
     steps: FloatArray
     role: Role
-    absorb: Callable[[float], None]
+    absorb: Callable[[Change], None]
+    shares: tuple[float, ...] = AHEAD
+    repeats: int = 1
 
 
-def ask_for(base: FloatArray, requests: Sequence[Request]) -> Ask:
-    """Return the ask for all requests; a mixed one goes out as probes."""
-    roles = {request.role for request in requests}
-    role = roles.pop() if len(roles) == 1 else Role.PROBE
-    rows = SparseRows.stack([SparseRows.single(request.indices, request.steps) for request in requests])
-    return Ask(base, rows, role)
-
-
-def changes(at: Point, requests: Sequence[Request]) -> Steps[FloatArray]:
-    """Ask all requests, and return the changes of f.
+def answered(at: Point, requests: Sequence[Request]) -> Steps[int]:
+    """Ask all requests, let each absorb its change of f, and return how many queries that took.
 
     One whose evaluation failed and was skipped is asked again a little shorter, until it has an answer:
     sets are known by what their parts leave, so that none can be left out.
     """
-    found: FloatArray = (yield ask_for(at.x, requests)) - at.value
-    share = 1.0
-    while len(missing := np.flatnonzero(np.isnan(found))):
+    roles = {request.role for request in requests}
+    role = roles.pop() if len(roles) == 1 else Role.PROBE  # a mixed ask goes out as probes
+    rows = [
+        SparseRows.single(request.indices, scale * share * request.steps)
+        for request in requests
+        for scale in _scales(request)
+        for share in request.shares
+    ]
+    found: FloatArray = (yield Ask(at.x, SparseRows.stack(rows), role)) - at.value
+    share, queries = 1.0, len(rows)
+    while len(missing := np.flatnonzero(np.isnan(found)).tolist()):
         share *= _SHORTER
-        again = [replace(requests[row], steps=share * requests[row].steps) for row in missing.tolist()]
-        found[missing] = ((yield ask_for(at.x, again)) - at.value) / share
-    return found
+        again = SparseRows.stack([replace(rows[row], values=share * rows[row].values) for row in missing])
+        found[missing] = ((yield Ask(at.x, again, role)) - at.value) / share
+        queries += len(missing)
+    start = 0
+    for request in requests:
+        scales = _scales(request)
+        stop = start + len(scales) * len(request.shares)
+        changes = found[start:stop].reshape(len(scales), -1) / scales[:, np.newaxis]
+        request.absorb(Change(*changes.mean(axis=0).tolist()))
+        start = stop
+    return queries
+
+
+def _scales(request: Request) -> FloatArray:
+    """Where a look is repeated: never at the same point, which might answer the same."""
+    return 1.0 - _SPREAD * np.arange(request.repeats) / request.repeats

@@ -12,17 +12,19 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gracezo.core.asks import Point, Role
+from gracezo.core.asks import Point, Role, Steps
 from gracezo.core.types import FloatArray, IntArray
 from gracezo.methods.auto.constants import Constants
 from gracezo.methods.auto.density import Density, counted
 from gracezo.methods.auto.difference import Differences
 from gracezo.methods.auto.questions import Questions
-from gracezo.methods.auto.request import Request
+from gracezo.methods.auto.request import Change, Request
+from gracezo.methods.auto.root import FAR, FirstLook
 from gracezo.methods.auto.tree import Node, Tree
+from gracezo.methods.auto.walls import Walls
 
-_FAR = 1000.0  # times ε, where the curvature of a set is measured
-_WORTH = 4.0  # in a batch: how far below the best price a set may be
+_ALIKE = 2.0  # in a batch: how far below the best price a set may be to be cut into many parts at once
+_WORTH = 256.0  # and how far to be asked at all: prices go with U², so this is a sixteenth of U
 
 
 class Search:
@@ -34,6 +36,8 @@ class Search:
         What the run has assumed and learned.
     found
         Called with (coordinate, derivative, curvature, error of the derivative) for each one found.
+    walls
+        The bounds around the present point.
     """
 
     def __init__(
@@ -42,19 +46,20 @@ class Search:
         differences: Differences,
         density: Density,
         found: Callable[[int, float, float, float], None],
+        walls: Walls | None = None,
     ) -> None:
         self._constants = constants
         self._differences = differences
         self._density = density
         self._found = found
+        self._walls = walls or Walls()
         self._downhill = [(1.0, 1.0), (1.0, 1.0)]  # by sign of U: confirmed, and tried
         self._drifted = (1.0, 1.0)  # rechecks: found changed, and made
-        self._x: FloatArray = np.zeros(0)
         self.tree: Tree | None = None
         self.kinks: list[int] = []  # coordinates that lead uphill on both sides
         self.flat = True
-        self._root: list[tuple[float, float]] = []
-        self._wanted = 2  # distances at which the root is asked: the first time also for its curvature
+        self._is_rooted = False
+        self._looked = False  # whether the first look at f has been taken
         self._last = 0.0
         self._most = 0.0
         self._unasked = 0
@@ -65,8 +70,7 @@ class Search:
 
     def centre(self, at: Point) -> None:
         """Go on around another point; the values of the tree are taken as still true."""
-        self._x = at.x
-        self._differences.centre(at.x, at.value)
+        self._differences.centre(self._walls.centre(at.x), at.value)
 
     def plant(self, coordinates: IntArray, rng: np.random.Generator) -> None:
         """Begin anew on these coordinates, in a fresh random order."""
@@ -78,14 +82,30 @@ class Search:
         order = rng.permutation(coordinates)
         spread = self._constants.spread
         weights = rng.uniform(1.0 - spread, 1.0 + spread, len(order)) * rng.choice([-1.0, 1.0], len(order))
-        self.tree = Tree(order, weights)
-        self._root = []
+        aimed, limits = self._walls.aim(order, weights, self._reach(weights))
+        self.tree = Tree(order, aimed, limits)
+        self._is_rooted = False
         self._most = 0.0
+
+    def _reach(self, weights: FloatArray) -> float:
+        """Return the largest ε of one query to expect: that of the root, or that of a set of one."""
+        differences = self._differences
+        root = differences.single(float(weights @ weights), self._last)
+        return max(differences.single(1.0, self._last), root if self._looked else FAR * root)
+
+    def begin(self, at: Point, batch: int, noise: float | None) -> Steps[None]:
+        """Take the first look at f, along the first tree."""
+        self._looked = True
+        if self.tree is not None:
+            look = FirstLook(self._constants, self._differences, self.tree, batch)
+            yield from look.take(at, noise)
+            self.flat = look.flat
+            self.root(look.value, look.error)
 
     @property
     def rooted(self) -> bool:
         """Whether the sum over all coordinates has been measured, if there are any."""
-        return self.tree is None or len(self._root) >= self._wanted
+        return self.tree is None or self._is_rooted
 
     # ------------------------------------------------------------ prices
 
@@ -162,19 +182,39 @@ class Search:
         """Return up to `limit` queries, the best sets first; none if coordinates were found without."""
         if self.tree is None:
             return []
-        if len(self._root) < self._wanted:
-            return self._plant_requests(limit)
+        if not self._is_rooted:
+            return [self._plant_request()]
+        price = self._top_price()
+        questions = Questions(self._constants, self._differences, self._density, self.tree, self, self._walls)
+        # The best sets, alike in price, are cut into as many parts at once as the batch has room for.
+        best = self._take(limit, price / _ALIKE)
+        share = limit // max(len(best), 1)
+        wanted = [request for node in best for request in questions.about(node, share)]
+        # What room they leave goes to lesser sets, if labels may decode them: where many coordinates matter
+        # a lesser set may well never be asked.
+        for node in self._take(limit - len(wanted), price / _WORTH) if best else []:
+            chance = self._density.alone(node.spread) * math.log2(max(node.size, 2))
+            if chance * self.rate(int(node.u > 0)) * node.key * _WORTH > price:
+                wanted += questions.about(node, 1)
+            else:
+                self.open(node)
+        return wanted
+
+    def _top_price(self) -> float:
+        """Return the price of the best open set."""
+        side = self._best_side()
+        top = None if self.tree is None or side is None else self.tree.top(side)
+        return 0.0 if top is None or side is None else self.rate(side) * top.key
+
+    def _take(self, limit: int, least: float) -> list[Node]:
+        """Take out up to `limit` sets, the best first, as far as their price is at least `least`."""
+        assert self.tree is not None
         nodes: list[Node] = []
-        worth = 0.0
         while len(nodes) < limit and (side := self._best_side()) is not None:
-            top = self.tree.top(side)
-            assert top is not None
-            price = self.rate(side) * top.key
-            if price < worth:
-                break  # it may well never be asked: no use in asking it now
-            worth = max(worth, price / _WORTH)
+            if self._top_price() < least:
+                break
             node = self.tree.pop(side)
-            if node.size == 1 and self._alike(side):
+            if node.size == 1 and (self._shut(node, side) or self._alike(side)):
                 # Its derivative is known by subtraction, its curvature well enough from the others.
                 weight = float(self.tree.weights[node.start])
                 slope = node.u / weight
@@ -182,73 +222,58 @@ class Search:
                 self.found(int(self.tree.order[node.start]), slope, math.nan, node.error / abs(weight))
                 continue
             nodes.append(node)
-        # A large batch on few sets cuts each into more parts at once.
-        share = limit // max(len(nodes), 1)
-        questions = Questions(self._constants, self._differences, self._density, self.tree, self)
-        return [request for node in nodes for request in questions.about(node, share)]
+        return nodes
 
-    def _plant_requests(self, limit: int) -> list[Request]:
+    def _plant_request(self) -> Request:
         tree = self.tree
         assert tree is not None
-        curvature = self._differences.anonymous(tree.squares(0, len(tree.order)))
-        small = self._differences.size(curvature, self._last)
-        # The second distance is where curvature shows: far beyond the first.
-        sizes = [small, _FAR * small][len(self._root) : self._wanted][:limit]
-        return [
-            Request(tree.order, eps * tree.weights, Role.PROBE, self._rooting(eps, curvature))
-            for eps in sizes
-        ]
+        look = self._differences.across(
+            tree.squares(0, len(tree.order)),
+            0.0 if self._differences.pairs else self._last,
+            room=tree.room(0, len(tree.order)),
+        )
+
+        def absorb(change: Change) -> None:
+            self.flat = self.flat and change.ahead == 0.0
+            self.root(*self._differences.read(look, change))
+
+        return look.request(tree.order, tree.weights, Role.PROBE, absorb)
+
+    def root(self, value: float, error: float) -> None:
+        """Take the sum over all coordinates."""
+        assert self.tree is not None
+        self._is_rooted = True
+        self.tree.total, self.tree.error = value, error
+        self.open(Node(0, len(self.tree.order), value, error))
 
     def recheck(self) -> Request:
         """Ask the sum over all open sets again: if it has changed, it is the root of a new tree."""
         tree = self.tree
         assert tree is not None
         squares = tree.squares(0, len(tree.order))
-        curvature = self._differences.anonymous(squares)
-        eps = self._differences.size(curvature, tree.unexplained)
+        look = self._differences.across(squares, tree.unexplained, room=tree.room(0, len(tree.order)))
 
-        def absorb(change: float) -> None:
-            value = change / eps - 0.5 * eps * self._differences.density * squares
-            error = self._differences.error(eps, curvature, value)
+        def absorb(change: Change) -> None:
+            value, error = self._differences.read(look, change)
             drift = abs(value - tree.total)
-            changed = drift > self._constants.trust * error + self._constants.drift * tree.unexplained
+            uncertain = math.hypot(error, tree.error)
+            changed = drift > self._constants.trust * uncertain + self._constants.drift * tree.unexplained
             self._drifted = counted(self._drifted, changed, self._constants.forget)
             if changed:
                 tree.clear()
-                self.open(Node(0, len(tree.order), value, error))
+                self.root(value, error)
 
-        return Request(tree.order, eps * tree.weights, Role.PROBE, absorb)
+        return look.request(tree.order, tree.weights, Role.PROBE, absorb)
 
-    def _rooting(self, eps: float, guess: float) -> Callable[[float], None]:
-        def absorb(change: float) -> None:
-            tree = self.tree
-            assert tree is not None
-            self.flat = self.flat and change == 0.0
-            self._root.append((eps, change / eps))
-            if not self.rooted:
-                return
-            squares = tree.squares(0, len(tree.order))
-            if self._wanted == 1:
-                value = change / eps - 0.5 * eps * self._differences.density * squares
-                self.open(Node(0, len(tree.order), value, self._differences.error(eps, guess, value)))
-                return
-            self._wanted = 1
-            (near, first), (far, second) = sorted(self._root)
-            curvature = 2.0 * (second - first) / (far - near)
-            error = 4.0 * self._differences.rounding / (near * far)
-            # The curvature of the whole set, or its bound when none shows.
-            self._differences.density = max(abs(curvature), error) / max(squares, 1e-300)
-            value = first - 0.5 * near * curvature
-            self.open(
-                Node(
-                    0,
-                    len(tree.order),
-                    value,
-                    self._differences.error(near, error + self._constants.curvature * abs(curvature), value),
-                )
-            )
-
-        return absorb
+    def _shut(self, node: Node, side: int) -> bool:
+        """Whether a wall shuts the way down for a single coordinate; it needs no query to be known."""
+        assert self.tree is not None
+        slope = node.u / float(self.tree.weights[node.start])
+        room = self._walls.room(int(self.tree.order[node.start]), slope)
+        shut = room * abs(slope) <= self._constants.trust * self._differences.rounding
+        if shut:
+            self.tried(side, False)
+        return shut
 
     def _alike(self, side: int) -> bool:
         """Whether a single coordinate needs no query of its own: all those met were smooth and much alike."""

@@ -18,8 +18,9 @@ from gracezo.core.asks import Role
 from gracezo.core.types import BoolArray, FloatArray, IntArray
 from gracezo.methods.auto.constants import Constants
 from gracezo.methods.auto.difference import Differences
-from gracezo.methods.auto.request import Request
+from gracezo.methods.auto.request import Change, Request
 from gracezo.methods.auto.tree import Node, Tree, split
+from gracezo.methods.auto.walls import Walls
 
 _GUESSED = 0.1  # share of a step's promise that may rest on curvatures of others
 
@@ -31,11 +32,14 @@ class Support:
     ----------
     constants, differences
         What the run has assumed and learned.
+    walls
+        The bounds around the present point.
     """
 
-    def __init__(self, constants: Constants, differences: Differences) -> None:
+    def __init__(self, constants: Constants, differences: Differences, walls: Walls | None = None) -> None:
         self._constants = constants
         self._differences = differences
+        self._walls = walls or Walls()
         self.indices: IntArray = np.zeros(0, np.int64)
         self.slopes: FloatArray = np.zeros(0)
         self.curvatures: FloatArray = np.zeros(0)
@@ -93,7 +97,8 @@ class Support:
         sides = np.where(self.slopes > 0.0, -1.0, 1.0)
         self._scale = np.sqrt(self.diagonal)[self._members]
         weights = rng.uniform(1.0 - spread, 1.0 + spread, n) * sides[self._members] / self._scale
-        self._tree = Tree(self.indices[self._members], weights)
+        order = self.indices[self._members]
+        self._tree = Tree(order, *self._walls.aim(order, weights, self._differences.size(1.0, 0.0)))
         self._rooted = False
         self._unresolved = 0
 
@@ -155,11 +160,12 @@ class Support:
         # In the scale of the weights each coordinate has curvature one.
         curvature = float(np.sum((weights * self._scale[span]) ** 2))
         predicted = float(weights @ self.slopes[self._members[span]])
-        eps = self._differences.size(curvature, abs(predicted) + abs(node.u))
+        room = tree.room(node.start, stop)
+        look = self._differences.along(curvature, abs(predicted) + abs(node.u), room)
 
-        def absorb(change: float) -> None:
-            value = change / eps - predicted
-            error = self._differences.error(eps, curvature, change / eps)
+        def absorb(change: Change) -> None:
+            slope, error = self._differences.read(look, change)
+            value = slope - predicted
             if stop == node.stop:
                 self._rooted = True
                 self._unresolved += node.size - 1
@@ -169,7 +175,7 @@ class Support:
             for part in split(node, stop, value, error):
                 self._open(part)
 
-        return Request(tree.order[span], eps * weights, Role.REFRESH, absorb)
+        return look.request(tree.order[span], weights, Role.REFRESH, absorb)
 
     def _open(self, node: Node) -> None:
         assert self._tree is not None
@@ -190,7 +196,9 @@ class Support:
         """Return queries for missing curvatures, while they leave much of the step's promise to guesswork."""
         if self._differences.varied < self._constants.alike:
             return []
-        missing = np.isnan(self.curvatures)
+        # One that comes to a wall before it comes so far goes to that wall, whatever its curvature.
+        lengths = self._constants.confirm * np.abs(self.slopes) / self.diagonal
+        missing = np.isnan(self.curvatures) & (self._walls.rooms(self.indices, self.slopes) >= lengths)
         promised = self.slopes**2 / self.diagonal
         guessed = np.where(missing, promised, 0.0)
         if float(guessed.sum()) <= _GUESSED * float(promised.sum()):
@@ -202,8 +210,8 @@ class Support:
         slope = float(self.slopes[member])
         length = self._constants.confirm * abs(slope) / float(self.diagonal[member])
 
-        def absorb(change: float) -> None:
-            curvature = 2.0 * (change + length * abs(slope)) / length**2
+        def absorb(change: Change) -> None:
+            curvature = 2.0 * (change.ahead + length * abs(slope)) / length**2
             self.curvatures[member] = curvature
             self._differences.meet(curvature)
 
@@ -219,8 +227,9 @@ class Support:
             self._tree = None
 
 
-def outside(d: int, taken: IntArray) -> IntArray:
+def outside(d: int, *taken: IntArray) -> IntArray:
     """Return all coordinates but those taken."""
     free: BoolArray = np.ones(d, np.bool_)
-    free[taken] = False
+    for coordinates in taken:
+        free[coordinates] = False
     return np.flatnonzero(free)

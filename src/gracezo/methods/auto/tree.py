@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from gracezo.core.types import FloatArray, IntArray
+from gracezo.methods.auto.look import EVERYWHERE, Room
 
 
 @dataclass(eq=False)
@@ -36,7 +37,9 @@ class Node:
     blur: float = 0.0
     """Error of `moment`."""
     window: tuple[int, int] | None = None
-    """Where the labels of `moment` were asked, when not on the whole set."""
+    """Where labels are to be asked again, because `moment` says that what dominates is there."""
+    inner: tuple[float, float] | None = None
+    """K within the window and its error, when it has been asked."""
     several: bool = False
     """Labels have shown that no single coordinate dominates."""
     sibling: Node | None = None
@@ -44,12 +47,16 @@ class Node:
     """K and its error for this set and its sibling together."""
     candidate: int | None = None
     """Position to be confirmed."""
+    doubtful: bool = False
+    """Whether the candidate may be an integer by chance, while several coordinates are there."""
     streak: int = 0
     """Splits in a row that left nearly everything in this part."""
     key: float = 0.0
     """Its place in the queue."""
     length: float = 0.0
     """Length of the second confirming query, when one is needed."""
+    longer: int = 0
+    """How often that was made longer."""
     first: tuple[float, float] | None = None
     """Length and change of the first one, when both are to be combined."""
 
@@ -67,8 +74,10 @@ class Node:
     def position(self) -> tuple[float, float]:
         """K/U and its error."""
         assert self.moment is not None
-        start, stop = self.window or (self.start, self.stop)
-        return self.moment / self.u, math.hypot(self.blur, (stop - start) * self.error) / abs(self.u)
+        (start, stop), (moment, blur) = (self.start, self.stop), (self.moment, self.blur)
+        if self.inner is not None and self.window is not None:
+            (start, stop), (moment, blur) = self.window, self.inner
+        return moment / self.u, math.hypot(blur, (stop - start) * self.error) / abs(self.u)
 
 
 @dataclass(eq=False)
@@ -81,10 +90,13 @@ class Tree:
         The coordinates, by position.
     weights
         Their weights, by position; zero for those that have been taken out.
+    limits
+        The largest ε that bounds allow each of them, ahead and behind, where there are bounds.
     """
 
     order: IntArray
     weights: FloatArray
+    limits: tuple[FloatArray, FloatArray] | None = None
     _heaps: tuple[list[tuple[float, int, Node]], list[tuple[float, int, Node]]] = field(
         default_factory=lambda: ([], [])
     )
@@ -92,7 +104,9 @@ class Tree:
     mass: list[float] = field(default_factory=lambda: [0.0, 0.0])
     """Sum of U² over the open sets whose U is negative, and positive."""
     total: float = 0.0
-    """Sum of U over the open sets."""
+    """U of all coordinates together, less what was taken out."""
+    error: float = 0.0
+    """Its error."""
 
     def __post_init__(self) -> None:
         self._squares = np.concatenate([[0.0], np.cumsum(self.weights**2)])
@@ -101,12 +115,18 @@ class Tree:
         """Return the sum of squared weights of a slice, as it was at the beginning."""
         return float(self._squares[stop] - self._squares[start])
 
+    def room(self, start: int, stop: int) -> Room:
+        """Return the largest ε at which no coordinate of a slice leaves the bounds."""
+        if self.limits is None:
+            return EVERYWHERE
+        ahead, behind = (float(limits[start:stop].min()) for limits in self.limits)
+        return Room(ahead, min(ahead, behind))
+
     def push(self, node: Node, key: float) -> None:
         """Open a set; the one with the largest key is on top."""
         side = int(node.u > 0)
         node.key = key
         self.mass[side] += node.u**2
-        self.total += node.u
         heapq.heappush(self._heaps[side], (-key, next(self._count), node))
 
     def top(self, side: int) -> Node | None:
@@ -117,29 +137,29 @@ class Tree:
         """Take out the open set with the largest key, of one sign of U."""
         node = heapq.heappop(self._heaps[side])[2]
         self.mass[side] = self.mass[side] - node.u**2 if self._heaps[side] else 0.0
-        self.total -= node.u
         return node
 
     def clear(self) -> None:
         """Close all sets."""
         for heap in self._heaps:
             heap.clear()
-        self.mass, self.total = [0.0, 0.0], 0.0
+        self.mass = [0.0, 0.0]
 
     @property
     def unexplained(self) -> float:
         """The norm of U over all open sets."""
         return float(np.sqrt(max(sum(self.mass), 0.0)))
 
-    def remove(self, node: Node, position: int, value: float) -> None:
+    def remove(self, node: Node, position: int, value: float, error: float = 0.0) -> None:
         """Take one coordinate of known derivative out of a set; the set goes on without it."""
-        share = self.weights[position] * value
+        share, error = self.weights[position] * value, abs(self.weights[position]) * error
         self.weights[position] = 0.0
+        self.total -= share
         node.u -= share
-        if node.moment is not None and node.window is None:
+        node.error, node.blur = math.hypot(node.error, error), math.hypot(node.blur, node.size * error)
+        if node.moment is not None:
             node.moment -= position * share
-        else:
-            node.moment = node.window = None
+        node.window = node.inner = None
         if node.family is not None:
             node.family = (node.family[0] - position * share, node.family[1])
             if node.sibling is not None:
@@ -157,7 +177,7 @@ def split(node: Node, at: int, left: float, error: float) -> tuple[Node, Node]:
     """
     one = Node(node.start, at, left, error)
     two = Node(at, node.stop, node.u - left, math.hypot(error, node.error))
-    if node.moment is not None and node.window is None:
+    if node.moment is not None:
         one.family = two.family = (node.moment, node.blur)
     one.sibling, two.sibling = two, one
     return one, two
@@ -165,10 +185,12 @@ def split(node: Node, at: int, left: float, error: float) -> tuple[Node, Node]:
 
 def learn_moment(node: Node, moment: float, blur: float) -> None:
     """Note K of a set; when that of both siblings together is known, the sibling's follows."""
-    node.moment, node.blur, node.window = moment, blur, None
+    node.moment, node.blur = moment, blur
     other = node.sibling
     if node.family is not None and other is not None and other.moment is None:
-        other.moment, other.blur = node.family[0] - moment, math.hypot(node.family[1], blur)
+        # Positions count from the beginning of both: errors of U weigh as much as both are long.
+        parent = (node.size + other.size) * math.hypot(node.error, other.error)
+        other.moment, other.blur = node.family[0] - moment, math.hypot(node.family[1], blur, parent)
     node.family = node.sibling = None
     if other is not None:
         other.family = other.sibling = None

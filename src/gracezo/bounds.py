@@ -1,0 +1,102 @@
+"""From what a user gives as bounds to a `Box`, or to an error that says what is wrong."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from gracezo.core.box import Box
+from gracezo.core.types import BoolArray, FloatArray
+
+_NAMED = 3  # so many wrong coordinates are named
+
+
+def checked(given: object, x0: FloatArray) -> Box | None:
+    """Return the box around x0, or None when it has no walls.
+
+    Parameters
+    ----------
+    given
+        As `minimize` takes them; or a dictionary of "lower" and "upper", as a journal keeps them.
+    x0
+        The start, which has to lie inside.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> checked([(0, None), (None, 1)], np.zeros(2)).upper.tolist()
+    [inf, 1.0]
+    """
+    if given is None:
+        return None
+    low, high = _sides(given, x0)
+    lower, upper = _numbers(low, -math.inf, x0), _numbers(high, math.inf, x0)
+    if np.isneginf(lower).all() and np.isposinf(upper).all():
+        return None
+    box = Box.of(lower, upper, x0.size)
+    start = x0.ravel()
+    _none(
+        "bounds must be numbers, or None for no bound", np.isnan(box.lower) | np.isnan(box.upper), box, start
+    )
+    _none("bounds must have low <= high", box.lower > box.upper, box, start)
+    _none("x0 must lie within the bounds", (start < box.lower) | (start > box.upper), box, start)
+    return box
+
+
+def _sides(given: object, x0: FloatArray) -> tuple[Any, Any]:
+    """Return the lower and the upper bounds, as they were given."""
+    if hasattr(given, "lb") and hasattr(given, "ub"):  # scipy.optimize.Bounds
+        return given.lb, given.ub
+    if isinstance(given, Mapping) and given.keys() == {"lower", "upper"}:
+        return given["lower"], given["upper"]
+    try:
+        pairs = np.asarray(given)
+    except ValueError:  # of unequal lengths
+        pairs = np.zeros(0)
+    if pairs.shape not in {(x0.size, 2), (*x0.shape, 2)}:
+        raise ValueError(
+            f"bounds must be one pair (low, high) for each of the {x0.size:,} coordinates of x0, or a "
+            f"scipy.optimize.Bounds; given: {_described(given, pairs)}"
+        )
+    return pairs[..., 0], pairs[..., 1]
+
+
+def _numbers(side: Any, infinite: float, x0: FloatArray) -> FloatArray:
+    """Return one side of the bounds as numbers, one or d."""
+    raw: npt.NDArray[Any] = np.asarray(side)
+    if raw.dtype == object:
+        raw = np.where([value is None for value in raw.ravel()], infinite, raw.ravel()).reshape(raw.shape)
+    try:
+        if raw.dtype.kind not in "biufO":
+            raise TypeError
+        numbers = raw.astype(np.float64)
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"bounds must be real numbers, or None for no bound; given: {str(side)[:60]}"
+        ) from None
+    if numbers.size == 1 or numbers.shape in {x0.shape, (x0.size,)}:
+        return numbers
+    raise ValueError(
+        f"bounds must be one number, or one for each of the {x0.size:,} coordinates of x0; "
+        f"given: an array of shape {numbers.shape}"
+    )
+
+
+def _none(rule: str, wrong: BoolArray, box: Box, x0: FloatArray) -> None:
+    """Check that no coordinate breaks a rule, or name the first that do."""
+    places = np.flatnonzero(wrong)
+    if len(places) == 0:
+        return
+    named = ", ".join(
+        f"[{i}] (low {box.lower[i]:g}, x0 {x0[i]:g}, high {box.upper[i]:g})" for i in places[:_NAMED].tolist()
+    )
+    more = ", …" if len(places) > _NAMED else ""
+    raise ValueError(f"{rule}; not so at {len(places):,} of {box.d:,} coordinates: {named}{more}")
+
+
+def _described(given: object, pairs: npt.NDArray[Any]) -> str:
+    return f"an array of shape {pairs.shape}" if pairs.size else f"{str(given)[:60]}"

@@ -1,0 +1,154 @@
+"""Looking to both sides, where f is noisy: how far, how often, and what that is worth.
+
+Two values, at +ε and −ε, are free of the curvature of f. Their error is σ/(√2·ε) for noise of
+standard deviation σ, and a cubic term: the share (ε/λ)² of the slope, where λ is the distance over
+which that term would be as large as the slope. Both are as large at ε³ = σ·λ²/(2·√2·|U|).
+
+Nothing of this is assumed. That f bends regularly is checked by a third value nearer by, first at the
+root, and again wherever a look goes farther than any before; λ is measured on the first coordinates
+found. What one pair cannot tell from nothing is looked at several times, at slightly different distances.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from gracezo.methods.auto.look import Look
+from gracezo.methods.auto.request import BOTH, CHECKED, NEAR, Change
+
+_LEFT = math.sqrt(1.5)  # times σ: the noise of what a checked look leaves off its parabola
+_IRREGULAR = 3.0  # times that
+_CUBIC, _QUARTIC = 0.05, 0.02  # what may be left beside it, of the odd and the even change: bends, not breaks
+_UNSEEN = 0.1  # times σ: a cubic term that noise would hide
+_LEAST_WAVE = 4.0  # times the distance at which the root is regular: λ, when noise does not show it
+_BIASED = 0.15  # relative error by a cubic term, at most, where f was seen to bend regularly
+_FARTHER = 1.5  # times as far as before needs a new check
+_ENOUGH = 3  # coordinates found that are asked for their cubic term
+_MOST = 256  # times that a look is repeated, at most
+_HIDDEN = 4.0  # times sqrt(σ): how far a known coordinate goes, in units of its curvature
+
+
+class Pairs:
+    """What is known of looks to both sides.
+
+    Parameters
+    ----------
+    noise
+        The standard deviation σ of the noise of f.
+    trust
+        Standard errors beyond which a value counts as different from zero.
+    """
+
+    def __init__(self, noise: float, trust: float) -> None:
+        self.noise = noise
+        self._trust = trust
+        self.repeats = 1
+        """How often a look is repeated when nothing is known of what it will show."""
+        self._regular = 0.0  # how far f was seen to bend regularly
+        self._irregular = math.inf  # how far it was seen not to
+        self._wave = math.inf  # λ
+        self._waves: list[float] = []  # of coordinates found
+
+    # ------------------------------------------------------------ what f is like
+
+    def begin(self, far: float, change: Change) -> tuple[float, float]:
+        """Take the root, at which f bends regularly; return its derivative and error."""
+        self._regular = far
+        self._wave = max(self._cubic_length(far, change), _LEAST_WAVE * far)
+        value = change.odd / far
+        return value, math.hypot(self.error(far), value * min((far / self._wave) ** 2, _BIASED))
+
+    def regular(self, change: Change) -> bool:
+        """Whether f bends regularly: what is off the parabola is noise, or little beside what is on it."""
+        least = _CUBIC * NEAR * abs(change.odd) + _QUARTIC * NEAR**2 * abs(change.even)
+        return abs(change.left) <= _IRREGULAR * _LEFT * self.noise + least
+
+    def shows_kinks(self, change: Change) -> bool:
+        """Whether a kink would have shown: it changes f in proportion to the distance, not to its square."""
+        return abs(change.even) * (NEAR - NEAR**2) > 2.0 * self._trust * _LEFT * self.noise
+
+    def meet(self, distance: float, change: Change) -> None:
+        """Note how regularly f bends along one coordinate that matters."""
+        self._waves.append(self._cubic_length(distance, change))
+        self._wave = float(np.median(self._waves))
+
+    @property
+    def unsure(self) -> bool:
+        """Whether a coordinate found is to be asked for its cubic term."""
+        return len(self._waves) < _ENOUGH
+
+    def _cubic_length(self, distance: float, change: Change) -> float:
+        """Return λ, as far as noise shows it."""
+        # What noise alone would leave is no evidence of a cubic term, and no proof that there is none.
+        cubic = max(abs(change.left) - _LEFT * self.noise, _UNSEEN * self.noise) / (NEAR - NEAR**3)
+        return distance * math.sqrt(max(abs(change.odd), self.noise) / cubic)
+
+    # ------------------------------------------------------------ looks
+
+    def look(self, length: float, about: float) -> Look:
+        """Return how to look along a set: no farther than `length`; its derivative is `about` so large.
+
+        Zero stands for unknown.
+        """
+        eps = min(length, self._balance(about), max(self._regular, NEAR * self._irregular))
+        eps = min(eps, self._regular / NEAR**2)
+        error = self.error(eps) if eps > 0.0 else math.inf
+        often = self.often(error, about)
+        return Look(
+            eps,
+            CHECKED if eps > _FARTHER * self._regular else BOTH,
+            error / math.sqrt(often),
+            min((eps / self._wave) ** 2, _BIASED),
+            repeats=often,
+        )
+
+    def refresh(self, length: float) -> Look:
+        """Return how to look along known coordinates, in units of their curvature.
+
+        Each of them bends f by several times the noise, so that what noise hides of it is well below.
+        """
+        eps = min(_HIDDEN * math.sqrt(self.noise), length)
+        return Look(eps, BOTH, self.error(eps), 0.0)
+
+    def read(self, look: Look, change: Change) -> tuple[float, float]:
+        """Return the derivative that a look shows, and its error."""
+        if look.shares is CHECKED:
+            if not self.regular(change):
+                # Too far: what was asked nearer has to do.
+                self._irregular = min(self._irregular, look.eps)
+                near = NEAR * look.eps
+                return change.near / near, 2.0 * self.error(near) + abs(change.even) / look.eps
+            # Where nothing changes, nothing is proven.
+            if abs(change.odd) > 2.0 * self._trust * self.noise:
+                self._regular = max(self._regular, look.eps)
+        value = look.derivative(change)
+        return value, look.error(value)
+
+    def error(self, eps: float, often: int = 1) -> float:
+        """Return the standard error of a derivative, by pairs at that distance."""
+        return self.noise / (math.sqrt(2.0 * often) * eps)
+
+    def _balance(self, about: float) -> float:
+        """Return where noise and cubic term are as large, for a slope of that size."""
+        return float(np.cbrt(self.noise * self._wave**2 / (2.0 * math.sqrt(2.0) * max(abs(about), 1e-300))))
+
+    def often(self, error: float, about: float) -> int:
+        """Return how often a look of that error is to be repeated, to tell what it is about from nothing."""
+        if about == 0.0:
+            return self.repeats
+        return int(np.clip(math.ceil((2.0 * self._trust * error / about) ** 2), 1, _MOST))
+
+    def telling(self, slope: float, length: float) -> float:
+        """Return how far one coordinate should be asked, no farther than `length`, for one pair to tell."""
+        enough = math.sqrt(2.0) * self._trust * self.noise / abs(slope)
+        return min(enough, self.look(length, slope).eps)
+
+    def sharpen(self, error: float, curvature: float) -> bool:
+        """Repeat looks more often from now on, if their error may hide a decrease above half the noise."""
+        hidden = (self._trust * error) ** 2 / (2.0 * curvature)
+        if self.repeats >= _MOST or hidden <= 0.5 * self.noise:
+            return False
+        self.repeats *= 4
+        return True

@@ -1,0 +1,106 @@
+"""Bounds, as `auto` meets them: how much room each coordinate has at the present point.
+
+Without bounds there is room everywhere, and nothing here changes a number.
+
+- Probes lead inward: where the drawn side has too little room, the other is taken if it has more, and
+  where neither has enough the weight is made so small that ε times the weight fits.
+- A coordinate whose way down is shut is *held*. It is no find, but it is known: it stays in the support,
+  whose refreshing notices when its slope turns and it may leave the wall.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gracezo.core.box import Box
+from gracezo.core.types import BoolArray, FloatArray, IntArray
+
+_NONE: IntArray = np.zeros(0, np.int64)
+_AT = 4.0 * float(np.finfo(np.float64).eps)  # times |x|: a wall so near is reached
+
+
+class Walls:
+    """The bounds around the present point.
+
+    Parameters
+    ----------
+    box
+        The bounds, if there are any.
+    """
+
+    def __init__(self, box: Box | None = None) -> None:
+        self.box = box
+        self._x: FloatArray = np.zeros(0)
+        whole = box is None or len(box.free) == box.d
+        self.fixed: IntArray = _NONE if whole or box is None else np.flatnonzero(box.lower == box.upper)
+        """Coordinates that cannot move at all."""
+
+    def centre(self, x: FloatArray) -> FloatArray:
+        """Note the present point; return the coordinates of it that can move."""
+        self._x = x
+        return x if self.box is None or len(self.fixed) == 0 else x[self.box.free]
+
+    # ------------------------------------------------------------ probes
+
+    def aim(
+        self, indices: IntArray, weights: FloatArray, reach: float
+    ) -> tuple[FloatArray, tuple[FloatArray, FloatArray] | None]:
+        """Return the weights of a probe that stays inside up to ε = `reach`, and the largest ε of each.
+
+        The latter ahead and behind: a look to both sides needs room on both.
+        """
+        if self.box is None:
+            return weights, None
+        drawn = reach * weights
+        held = self.box.inward(self._x, indices, drawn)
+        aimed = np.where(held == drawn, weights, held / reach)
+
+        def limit(box: Box, steps: FloatArray) -> FloatArray:
+            room = box.ahead(self._x, indices, steps)
+            most: FloatArray = np.full(len(steps), reach)
+            return np.divide(room, np.abs(steps), out=most, where=steps != 0.0)
+
+        return aimed, (limit(self.box, aimed), limit(self.box, -aimed))
+
+    # ------------------------------------------------------------ the way down
+
+    def rooms(self, indices: IntArray, slopes: FloatArray) -> FloatArray:
+        """Return how far each coordinate can go against its slope."""
+        if self.box is None:
+            return np.full(len(indices), np.inf)
+        return self.box.ahead(self._x, indices, -slopes)
+
+    def room(self, coordinate: int, slope: float) -> float:
+        """Return how far one coordinate can go against its slope."""
+        if self.box is None:
+            return np.inf
+        return float(self.rooms(np.array([coordinate]), np.array([slope]))[0])
+
+    def held(self, indices: IntArray, slopes: FloatArray) -> BoolArray:
+        """Return which coordinates stand at a wall that shuts their way down."""
+        return np.asarray(self.rooms(indices, slopes) <= _AT * np.abs(self._x[indices]))
+
+    def promise(self, indices: IntArray, slopes: FloatArray, diagonal: FloatArray) -> float:
+        """Return the decrease of Newton steps along each coordinate alone, as far as there is room."""
+        if self.box is None:
+            return 0.5 * float(np.sum(slopes**2 / diagonal))
+        lengths = np.minimum(np.abs(slopes) / diagonal, self.rooms(indices, slopes))
+        return float(np.sum(lengths * (np.abs(slopes) - 0.5 * diagonal * lengths)))
+
+    # ------------------------------------------------------------ steps
+
+    def ends(self, indices: IntArray, steps: FloatArray) -> FloatArray:
+        """Return the coordinates at the end of steps, which the walls may cut."""
+        if self.box is None:
+            return np.asarray(self._x[indices] + steps)
+        return self.box.place(self._x, indices, steps)
+
+    def ahead(self, indices: IntArray, steps: FloatArray) -> FloatArray:
+        """Return how far each coordinate can go in the direction of its step."""
+        if self.box is None:
+            return np.full(len(indices), np.inf)
+        return self.box.ahead(self._x, indices, steps)
+
+    def displacement(self, indices: IntArray, steps: FloatArray) -> FloatArray:
+        """Return steps as the walls leave them."""
+        return steps if self.box is None else self.ends(indices, steps) - self._x[indices]

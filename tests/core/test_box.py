@@ -1,0 +1,120 @@
+"""The box and the fence: whatever is asked, what goes out is inside, exactly."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gracezo.core.asks import Ask, DenseRows, Role, SparseRows
+from gracezo.core.box import Box, Clipped, Fence, SparsePoints
+from gracezo.core.types import FloatArray
+
+
+def numbers(*magnitudes: float) -> st.SearchStrategy[float]:
+    return st.builds(lambda m, u: m * u, st.sampled_from(magnitudes), st.floats(-1.0, 1.0))
+
+
+NUMBERS = numbers(1e-300, 1e-20, 1e-9, 0.1, 1.0, 3.0, 1e6, 1e300)
+
+
+@st.composite
+def boxes(draw: st.DrawFn, bounds: st.SearchStrategy[float] = NUMBERS, d: int = 5) -> tuple[Box, FloatArray]:
+    """Return a box, of any width down to a few units in the last place, and a point of it."""
+    lower, upper, x = np.empty(d), np.empty(d), np.empty(d)
+    for i in range(d):
+        a = draw(bounds)
+        kind = draw(st.sampled_from(["fixed", "ulps", "wide", "below", "above", "open"]))
+        if kind == "ulps":
+            b = a
+            for _ in range(draw(st.integers(1, 4))):
+                b = float(np.nextafter(b, np.inf))
+        else:
+            b = a if kind == "fixed" else draw(bounds)
+        lower[i], upper[i] = min(a, b), max(a, b)
+        middle = 0.5 * lower[i] + 0.5 * upper[i]
+        x[i] = draw(st.sampled_from([lower[i], upper[i], min(max(middle, lower[i]), upper[i])]))
+        lower[i] = -np.inf if kind in ("below", "open") else lower[i]
+        upper[i] = np.inf if kind in ("above", "open") else upper[i]
+    return Box.of(lower, upper, d), x
+
+
+def strictly_inside(box: Box, x: FloatArray) -> bool:
+    return all(lo <= v <= hi for lo, v, hi in zip(box.lower, x, box.upper, strict=True))
+
+
+@given(boxes(), st.lists(NUMBERS, min_size=5, max_size=5), st.floats(1.0, 1e6))
+def test_inward_steps_stay_inside_and_use_the_room(
+    drawn: tuple[Box, FloatArray], steps: list[float], stretch: float
+) -> None:
+    box, x = drawn
+    wanted = np.array(steps)
+    held = box.inward(x, np.arange(5), wanted, stretch)
+    assert (np.abs(held) <= np.abs(wanted)).all()
+    for i in range(5):
+        room = {-1.0: x[i] - box.lower[i], 1.0: box.upper[i] - x[i]}
+        assert abs(held[i]) * stretch <= room[np.copysign(1.0, held[i])] * (1 + 1e-15)
+        if room[np.copysign(1.0, wanted[i])] >= abs(wanted[i]) * stretch:
+            assert held[i] == wanted[i]  # what fits is left alone
+        else:
+            assert abs(held[i]) == pytest.approx(min(abs(wanted[i]), max(room.values()) / stretch), rel=1e-12)
+    assert all(held[i] == 0.0 for i in range(5) if box.lower[i] == box.upper[i])
+
+
+@given(boxes(), st.lists(NUMBERS, min_size=10, max_size=10), st.booleans())
+def test_nothing_gets_over_the_fence(drawn: tuple[Box, FloatArray], steps: list[float], dense: bool) -> None:
+    box, x = drawn
+    rows = np.array(steps).reshape(2, 5)
+    offsets = (
+        DenseRows(rows) if dense else SparseRows(np.array([0, 5, 10]), np.tile(np.arange(5), 2), rows.ravel())
+    )
+    plain = Ask(x, offsets, Role.PROBE, 3)
+    fenced = Fence(box)(plain)
+    assert (fenced.base is x, fenced.role, fenced.reserve, len(fenced)) == (True, Role.PROBE, 3, 2)
+    sent = pickle.loads(pickle.dumps(fenced.offsets))  # as a worker gets it
+    for row in range(2):
+        point = fenced.point(row)
+        assert strictly_inside(box, point)
+        assert point.tobytes() == np.clip(plain.point(row), box.lower, box.upper).tobytes()
+        assert point.tobytes() == Ask(x, sent, Role.PROBE).point(row).tobytes()
+        assert point.tobytes() == fenced.take(np.array([row])).point(0).tobytes()
+    assert fenced.head(1).point(0).tobytes() == fenced.point(0).tobytes()
+
+
+def test_a_rounded_sum_does_not_leave() -> None:
+    x, step = np.array([-1.0]), np.array([-1e-20 - -1.0])
+    assert x[0] + step[0] > -1e-20  # the way to the bound is rounded, and its end lies beyond
+    fenced = Fence(Box.of(-2.0, -1e-20, 1))(Ask(x, SparseRows.single(np.array([0]), step), Role.STEP))
+    assert fenced.point(0)[0] == -1e-20
+    assert isinstance(fenced.offsets, SparsePoints)
+
+
+def test_a_base_outside_is_brought_in_and_looked_at_once() -> None:
+    fence = Fence(Box.of(0.0, 1.0, 2))
+    base = np.array([2.0, 0.5])
+    first = fence(Ask.at(base, Role.STEP))
+    assert first.point(0).tolist() == [1.0, 0.5]
+    assert fence(Ask.at(base, Role.STEP)).base is first.base
+
+
+def test_rows_of_any_kind_are_cut_once() -> None:
+    fence = Fence(Box.of(0.0, 1.0, 2))
+    offsets = Clipped(DenseRows(np.ones((1, 2))), Box.of(0.0, 1.0, 2))
+    assert fence(Ask(np.zeros(2), offsets, Role.STEP)).offsets is offsets
+
+
+def test_one_number_for_all_takes_no_room() -> None:
+    box = Box.of(-np.inf, np.ones(10**6), 10**6)
+    assert box.lower.strides == box.upper.strides == (0,)
+    assert box.as_json() == {"lower": None, "upper": 1.0}
+    mixed = Box.of(np.array([0.0, -np.inf]), np.array([1.0, 1.0]), 2)
+    assert mixed.as_json() == {"lower": [0.0, None], "upper": 1.0}
+
+
+def test_the_free_coordinates() -> None:
+    box = Box.of(np.array([0.0, 1.0, -np.inf]), np.array([0.0, 2.0, np.inf]), 3)
+    assert box.free.tolist() == [1, 2]
+    assert box.inside(np.array([[0.0, 1.5, 9.0], [0.1, 1.5, 9.0]])).tolist() == [True, False]

@@ -1,0 +1,258 @@
+"""`auto` in a box: probes lead inward, steps follow the walls, and the end meets the conditions."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import Bounds, minimize
+
+import gracezo
+from gracezo.core.asks import Ask, Point, Role
+from gracezo.core.box import Box
+from gracezo.core.keys import Key
+from gracezo.core.method import Problem
+from gracezo.core.types import FloatArray
+from gracezo.methods import catalog
+from gracezo.methods.auto.line import Trial, line_search
+from gracezo.methods.auto.model import Model
+from gracezo.methods.auto.path import newton_path
+from gracezo.methods.auto.walls import Walls
+
+
+def walls(lower: list[float], upper: list[float], x: list[float]) -> Walls:
+    made = Walls(Box.of(np.array(lower), np.array(upper), len(x)))
+    made.centre(np.array(x))
+    return made
+
+
+class TestWalls:
+    def test_without_bounds_nothing_changes(self) -> None:
+        free = Walls()
+        x = np.array([1.0, 2.0])
+        assert free.centre(x) is x
+        weights = np.array([-1.0, 0.7])
+        assert free.aim(np.arange(2), weights, 1.0) == (weights, None)
+        assert free.rooms(np.arange(2), weights).tolist() == [np.inf, np.inf]
+        assert free.promise(np.arange(2), np.array([2.0, 1.0]), np.array([1.0, 2.0])) == 2.25
+
+    def test_probes_lead_inward_and_fit(self) -> None:
+        made = walls([0, -1, -1e-9, -5], [1, 0, 2e-9, 5], [0, 0, 0, 0])
+        weights = np.array([-1.0, 1.0, 1.0, -0.5])
+        aimed, limits = made.aim(np.arange(4), weights, reach=1e-6)
+        assert limits is not None
+        assert aimed.tolist() == pytest.approx([1.0, -1.0, 2e-3, -0.5])
+        ahead, behind = limits
+        assert ahead.tolist() == pytest.approx([1.0, 1.0, 1e-6, 10.0])
+        assert behind.tolist() == pytest.approx([0.0, 0.0, 0.5e-6, 10.0])
+
+    def test_held_is_who_stands_at_a_wall_and_would_go_through(self) -> None:
+        made = walls([0, 0, 0, -1], [1, 1, 1, 1], [0, 0, 1, 1])
+        assert made.held(np.arange(4), np.array([1.0, -1.0, -1.0, 1.0])).tolist() == [
+            True,
+            False,
+            True,
+            False,
+        ]
+        assert made.room(3, 1.0) == 2.0
+        assert made.room(0, 1.0) == 0.0
+
+    def test_no_more_is_promised_than_there_is_room_for(self) -> None:
+        made = walls([0, 0], [1, 1], [0.5, 0.0])
+        # Along the first: 0.5·2 − ½·1·0.5²; the second is held.
+        assert made.promise(np.arange(2), np.array([2.0, 3.0]), np.ones(2)) == 0.875
+
+
+class TestPath:
+    def test_stops_at_the_wall_and_goes_on_along_it(self) -> None:
+        made = walls([-9, -9, 0], [1, 9, 9], [0, 0, 0])
+        slopes = np.array([-4.0, -2.0, 5.0])
+        path = newton_path(Model(5), made, np.arange(3), slopes, np.ones(3))
+        assert path.displacement(1.0).tolist() == [1.0, 2.0, 0.0]
+        assert path.displacement(2.0).tolist() == [1.0, 4.0, 0.0]
+        # Diagonal curvature one: −4·1 + ½ and −2·2 + 2.
+        assert path.foreseen(1.0) == pytest.approx(-3.5 - 2.0)
+        assert path.expected(1.0) == pytest.approx([1.0, 2.0, 0.0])
+        assert path.predicted(1.0, 0.0) == pytest.approx([-3.0, 0.0, 5.0])
+        assert path.share(1.0) == pytest.approx(1.0)
+        assert path.share(2.0) == pytest.approx((4 + 8) / (2 * 8.0))
+
+    def test_the_wall_is_reached_exactly(self) -> None:
+        made = walls([-1.0], [-1e-20], [-1.0])
+        path = newton_path(Model(5), made, np.arange(1), np.array([-10.0]), np.ones(1))
+        assert made.ends(np.arange(1), path.direction)[0] == -1e-20
+
+    def test_the_model_is_asked_without_those_that_are_held(self) -> None:
+        model = Model(5)
+        hessian = np.array([[2.0, 1.0], [1.0, 2.0]])
+        for step in np.eye(2):
+            model.learn(step, hessian @ step, step)
+        made = walls([0, -9], [9, 9], [0, 0])
+        path = newton_path(model, made, np.arange(2), np.array([1.0, -2.0]), np.ones(2))
+        assert path.direction == pytest.approx([0.0, 1.0])
+
+    def test_the_others_go_on_without_one_that_a_wall_stops(self) -> None:
+        model = Model(5)
+        hessian = np.array([[2.0, 1.0], [1.0, 2.0]])
+        for step in np.eye(2):
+            model.learn(step, hessian @ step, step)
+        made = walls([-9, -9], [0.1, 9], [0, 0])
+        slopes = np.array([-4.0, -2.0])
+        assert model.direction(slopes, np.ones(2))[1] < 0.0
+        path = newton_path(model, made, np.arange(2), slopes, np.ones(2))
+        assert path.direction == pytest.approx([0.1, 1.0])
+
+    def test_a_step_that_the_walls_have_stopped_is_not_doubled(self) -> None:
+        search = line_search(
+            Point(np.zeros(1), 0.0),
+            np.array([0]),
+            np.array([1.0]),
+            -1.0,
+            expand=0.6,
+            batch=1,
+            share=lambda t: min(1.0, 1.0 / t),
+        )
+        ask = next(search)
+        assert isinstance(ask, Ask)
+        assert ask.point(0).tolist() == [1.0]
+        with pytest.raises(StopIteration) as end:
+            search.send(np.array([-1.0]))  # as the tangent says: without a wall it would be doubled
+        assert end.value.value == [Trial(1.0, -1.0, -1.0)]
+
+
+def conditions(gradient: FloatArray, x: FloatArray, lower: FloatArray, upper: FloatArray) -> float:
+    """Return the largest entry of the projected gradient."""
+    return float(np.abs(x - np.clip(x - gradient, lower, upper)).max())
+
+
+@settings(max_examples=30)
+@given(st.integers(0, 10**6), st.sampled_from([1, 5]), st.sampled_from([3, 12, 40]))
+def test_ends_where_the_conditions_hold(seed: int, batch: int, d: int) -> None:
+    """On a coupled quadratic, from a face or a corner, it ends where L-BFGS-B with exact gradients does."""
+    random = np.random.default_rng(seed)
+    root = random.normal(size=(d, d)) / np.sqrt(d)
+    hessian = root @ root.T + 0.3 * np.eye(d)
+    goal = random.normal(size=d)
+    lower = np.where(random.random(d) < 0.2, -np.inf, -0.8 * random.random(d))
+    upper = np.where(random.random(d) < 0.2, np.inf, 0.8 * random.random(d))
+    fixed = random.random(d) < 0.1
+    lower[fixed] = upper[fixed] = 0.1
+    x0 = np.where(random.random(d) < 0.5, np.clip(lower, -2, 2), np.clip(upper, -2, 2))
+    outside = 0
+
+    def f(x: FloatArray) -> float:
+        nonlocal outside
+        outside += not ((x >= lower).all() and (x <= upper).all())
+        return float(0.5 * (x - goal) @ hessian @ (x - goal))
+
+    def gradient(x: FloatArray) -> FloatArray:
+        return np.asarray(hessian @ (x - goal))
+
+    result = gracezo.minimize(f, x0, bounds=Bounds(lower, upper), seed=seed, batch=batch, max_queries=20_000)
+    exact = minimize(
+        f,
+        x0,
+        jac=gradient,
+        bounds=Bounds(lower, upper),
+        method="L-BFGS-B",
+        options={"ftol": 0, "gtol": 1e-10},
+    )
+    assert outside == 0
+    assert result.status in (0, 4), result.message
+    assert result.fun <= exact.fun + 1e-8 * (1.0 + f(x0))
+    assert conditions(gradient(result.x), result.x, lower, upper) <= 2e-4 * (1.0 + np.abs(gradient(x0)).max())
+
+
+def test_a_coordinate_leaves_the_wall_again() -> None:
+    """The slope of x1 points through the wall at first, and inward once x0 has moved."""
+
+    def f(x: FloatArray) -> float:
+        assert (x >= 0.0).all()
+        return float((x[0] - 3.0) ** 2 + (x[1] - (x[0] - 1.0)) ** 2 + x[2:] @ x[2:])
+
+    result = gracezo.minimize(f, np.zeros(200), bounds=Bounds(0.0, np.inf), seed=4)
+    assert result.status == 0
+    assert result.x[:2] == pytest.approx([3.0, 2.0], abs=1e-6)
+    assert result.x[2:] == pytest.approx(0.0, abs=1e-7)
+
+
+def test_blocked_coordinates_cost_about_what_they_must() -> None:
+    """Forty coordinates at a wall that they would go through: found, never confirmed downhill."""
+    d = 2000
+    gradient = np.zeros(d)
+    gradient[::50] = np.linspace(1.0, 2.0, 40)
+    gradient[7] = -1.0
+
+    def f(x: FloatArray) -> float:
+        assert (x >= 0.0).all()
+        return float(gradient @ x + 0.5 * x @ x)
+
+    result = gracezo.minimize(f, np.zeros(d), bounds=Bounds(0.0, 10.0), seed=0)
+    assert result.status == 0
+    assert result.support.tolist() == [7]
+    assert result.x[7] == pytest.approx(1.0, abs=1e-7)
+    assert result.nfev < 4 * 41
+
+
+def test_a_single_coordinate_that_is_shut_is_known_without_a_query() -> None:
+    result = gracezo.minimize(lambda x: float(x[0]), [0.0], bounds=[(0.0, 1.0)], seed=0)
+    assert (result.nfev, result.status, result.x.tolist()) == (4, 0, [0.0])  # f(x0) and three probes
+
+
+def test_the_gradient_at_a_corner() -> None:
+    gradient = np.zeros(1000)
+    gradient[[3, 500, 998]] = [2.0, -1.0, 0.5]
+    found = gracezo.estimate_gradient(
+        lambda x: float(gradient @ x) if (x >= 0).all() else np.nan,
+        np.zeros(1000),
+        bounds=Bounds(0, 1),
+        seed=0,
+    )
+    assert found.indices.tolist() == [3, 500, 998]
+    assert found.values == pytest.approx([2.0, -1.0, 0.5], rel=1e-5)
+    assert found.queries < 25
+
+
+def test_iterates_never_rise() -> None:
+    box = Bounds(-0.2, 0.3)
+    result = gracezo.minimize(
+        lambda x: float(((x - np.linspace(-1, 1, 30)) ** 4).sum() + x.sum() ** 2),
+        np.zeros(30),
+        bounds=box,
+        seed=1,
+    )
+    assert all(after <= before for before, after in pairwise(result.trace.values))
+
+
+@pytest.mark.parametrize("method", ["auto", "grace", "ipw", "fdsa", "gld"])
+@pytest.mark.parametrize("width", [1e-9, 1e-3, 1.0])
+def test_what_is_asked_needs_no_fence(method: str, width: float) -> None:
+    """Before the fence no point is out by more than rounding; only trial steps of `auto` may be."""
+    d = 40
+    random = np.random.default_rng(1)
+    goal = random.normal(size=d)
+    box = Box.of(-width * random.random(d), width * random.random(d), d)
+    start = np.where(random.random(d) < 0.5, box.lower, box.upper)
+    made = catalog.make(method, Problem(d, sparsity=4, bounds=box), {})
+
+    def f(x: FloatArray) -> float:
+        return float(((x - goal) ** 2).sum())
+
+    steps = made.run(Point(start, f(start)), Key(0))
+    said = next(steps)
+    for _ in range(150):
+        values = np.zeros(0)
+        if isinstance(said, Ask):
+            points = np.array([said.point(row) for row in range(len(said))])
+            if method != "auto" or said.role is not Role.STEP:
+                assert np.abs(points - box.clip(points)).max() <= 1e-15 * width
+            values = np.array([f(box.clip(x)) for x in points])
+        else:
+            assert box.inside(said.to.x)
+        try:
+            said = steps.send(values)
+        except StopIteration:
+            break
