@@ -1,0 +1,304 @@
+"""auto on noisy functions: what it finds out, what it asks, and what it answers."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import gracezo
+from gracezo.core.asks import Ask, OutOfQueries, Point, Role
+from gracezo.core.types import FloatArray
+from gracezo.estimators.noise import quantum
+from gracezo.methods.auto.answer import ANSWERS, measured_again
+from gracezo.methods.auto.constants import Constants
+from gracezo.methods.auto.difference import Differences
+from gracezo.methods.auto.look import Room
+from gracezo.methods.auto.pairs import Pairs
+from gracezo.methods.auto.request import BOTH, CHECKED, Change, Request, answered
+from gracezo.problems import Attack, Distance, Magnitude
+from gracezo.problems.base import Benchmark
+
+Objective = Callable[[FloatArray], float]
+
+
+def noisy(fun: Benchmark, level: float, seed: int) -> Objective:
+    random = np.random.default_rng([seed, 1])
+    deviation = level * fun(fun.x0)
+    return lambda x: fun(x) + deviation * float(random.standard_normal())
+
+
+def rounded(fun: Benchmark) -> Objective:
+    return lambda x: float(np.float32(fun(x)))
+
+
+# ------------------------------------------------------------ one look
+
+
+@settings(max_examples=50)
+@given(slope=st.floats(-5, 5), curvature=st.floats(-5, 5), cubic=st.floats(-5, 5), eps=st.floats(1e-3, 1.0))
+def test_both_sides_are_free_of_curvature(slope: float, curvature: float, cubic: float, eps: float) -> None:
+    def f(t: float) -> float:
+        return slope * t + curvature * t**2 / 2 + cubic * t**3 / 6
+
+    change = Change(f(eps), f(-eps), f(0.5 * eps))
+    assert change.odd == pytest.approx(slope * eps + cubic * eps**3 / 6, abs=1e-12)
+    assert change.even == pytest.approx(curvature * eps**2 / 2, abs=1e-12)
+    # What a cubic term leaves half-way: T/6·((ε/2)³ − ε³/2).
+    assert change.left == pytest.approx(-cubic * eps**3 / 16, abs=1e-12)
+
+
+def test_a_look_is_repeated_at_other_points_and_averaged() -> None:
+    heard: list[Change] = []
+    request = Request(np.array([1]), np.array([2.0]), Role.PROBE, heard.append, BOTH, repeats=2)
+    steps = answered(Point(np.zeros(3), 1.0), [request])
+    ask = next(steps)
+    assert isinstance(ask, Ask)
+    points = [float(ask.point(row)[1]) for row in range(len(ask))]
+    assert points == pytest.approx([2.0, -2.0, 1.8, -1.8])
+    with pytest.raises(StopIteration) as end:
+        steps.send(np.array([1.0 + 2.0, 1.0 - 2.0, 1.0 + 3.6, 1.0 - 3.6]))
+    assert end.value.value == 4  # queries
+    assert heard[0].odd == pytest.approx(0.5 * (2.0 + 4.0))
+
+
+def test_errors_of_pairs_follow_noise_distance_and_repetition() -> None:
+    pairs = Pairs(noise=0.2, trust=4.0)
+    assert pairs.error(0.1) == pytest.approx(0.2 / (math.sqrt(2.0) * 0.1))
+    assert pairs.error(0.1, often=4) == pytest.approx(pairs.error(0.1) / 2.0)
+    assert pairs.often(1.0, 8.0) == 1
+    assert pairs.often(1.0, 4.0) == 4
+    assert pairs.often(1.0, 0.0) == pairs.repeats == 1
+
+
+def test_pairs_stay_within_the_room_of_both_sides() -> None:
+    differences = Differences(Constants())
+    differences.centre(np.zeros(10), 1.0)
+    differences.noise = 1e-4
+    differences.pairs = Pairs(1e-4, 4.0)
+    differences.pairs.begin(0.3, Change(0.3, -0.2, 0.14))
+    free = differences.across(10.0, 1.0)
+    assert free.shares in (BOTH, CHECKED)
+    cut = differences.across(10.0, 1.0, room=Room(ahead=1.0, both=0.5 * free.eps))
+    assert cut.eps == 0.5 * free.eps
+    wall = differences.across(10.0, 1.0, room=Room(ahead=1.0, both=0.0))
+    assert len(wall.shares) == 1  # one side is left
+
+
+# ------------------------------------------------------------ what f is like
+
+
+@given(st.lists(st.floats(0.5, 100.0), min_size=3, max_size=9, unique=True))
+def test_float32_shows_in_the_last_digits(values: list[float]) -> None:
+    coarse = np.array(values, np.float32).astype(np.float64)
+    step = quantum(coarse)
+    if len(np.unique(coarse)) >= 3 and (np.diff(coarse) != 0).sum() >= 2:
+        assert step >= np.spacing(np.float32(coarse.min())) / 2**24
+        assert (np.rint(np.diff(coarse) / step) * step == np.diff(coarse)).all()
+
+
+def test_exact_values_have_no_step() -> None:
+    random = np.random.default_rng(0)
+    assert not any(quantum(random.normal(size=7)) for _ in range(1000))
+    assert quantum(np.zeros(5)) == 0.0
+
+
+@pytest.mark.parametrize("problem", [Distance, Magnitude])
+def test_an_exact_function_pays_one_query(problem: type[Distance] | type[Magnitude]) -> None:
+    for seed in range(100, 104):
+        fun = problem(seed)
+        target = 0.01 * fun(fun.x0)
+        told = gracezo.minimize(fun, fun.x0, seed=seed, target=target, noise=0.0)
+        looked = gracezo.minimize(fun, fun.x0, seed=seed, target=target)
+        assert looked.nfev == told.nfev + 1
+        assert looked.x.tobytes() == told.x.tobytes()
+        assert looked.fun_error == 0.0
+
+
+def test_noise_that_is_told_is_not_measured() -> None:
+    fun = Distance(100)
+    deviation = 1e-5 * fun(fun.x0)
+    told = gracezo.minimize(noisy(fun, 1e-5, 0), fun.x0, seed=0, max_queries=60, noise=deviation)
+    assert f"{deviation:.2g}" in told.message
+    measured = gracezo.minimize(noisy(fun, 1e-5, 0), fun.x0, seed=0, max_queries=60)
+    assert "f is noisy" in measured.message
+
+
+# ------------------------------------------------------------ what it finds
+
+CASES = [
+    (Distance, 1e-6, 0.01, 150),
+    (Distance, 1e-4, 0.01, 270),
+    (Magnitude, 1e-6, 0.01, 100),
+    (Magnitude, 1e-5, 0.01, 120),
+]
+
+
+@pytest.mark.parametrize(("problem", "level", "ratio", "bar"), CASES)
+def test_it_gets_there_in_spite_of_noise(
+    problem: type[Distance] | type[Magnitude], level: float, ratio: float, bar: int
+) -> None:
+    spent = []
+    for seed in range(200, 205):
+        fun = problem(seed)
+        there: list[int] = []
+
+        def watch(state: gracezo.Result, fun: Benchmark = fun, there: list[int] = there) -> None:
+            if not there and fun(state.x) <= ratio * fun(fun.x0):
+                there.append(state.nfev)
+                raise StopIteration
+
+        gracezo.minimize(noisy(fun, level, seed), fun.x0, seed=seed, max_queries=1000, callback=watch)
+        spent += there
+    assert len(spent) == 5
+    assert np.mean(spent) <= bar
+
+
+def test_kinks_are_asked_on_one_side() -> None:
+    fun = Attack()  # even in every coordinate at its start: both sides together would show nothing
+    result = gracezo.minimize(noisy(fun, 1e-5, 0), fun.x0, seed=0, max_queries=300)
+    assert fun(result.x) < 0.35 * fun(fun.x0)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "left"),
+    [(-0.5, 0.5, 0.01), (0.0, 1.0, 0.05), (-1e-3, np.inf, 0.05)],  # at a wall one side is left: less is seen
+)
+def test_bounds_hold_for_every_look(low: float, high: float, left: float) -> None:
+    for seed in range(3):
+        fun = Distance(seed, d=2000)
+        given = noisy(fun, 1e-5, seed)
+
+        def guarded(x: FloatArray, given: Objective = given) -> float:
+            assert x.min() >= low
+            assert x.max() <= high
+            return given(x)
+
+        best = fun(np.clip(fun.optimum, low, high))
+        result = gracezo.minimize(guarded, fun.x0, seed=seed, bounds=[(low, high)] * 2000, max_queries=1500)
+        assert fun(result.x) - best < left * (fun(fun.x0) - best)
+
+
+def test_float32_costs_no_noise_estimate() -> None:
+    fun = Distance(101)
+    result = gracezo.minimize(rounded(fun), fun.x0, seed=1, max_queries=300)
+    assert fun(result.x) < 1e-5 * fun(fun.x0)
+    assert result.nfev < 200
+
+
+def test_errors_of_a_gradient_can_be_relied_on() -> None:
+    deviations: list[float] = []
+    for seed in range(8):
+        fun = Distance(seed, d=2000)
+        estimate = gracezo.estimate_gradient(
+            noisy(fun, 1e-5, seed), fun.x0, seed=seed, noise=1e-5 * fun(fun.x0)
+        )
+        truth = fun.gradient(fun.x0)[estimate.indices]
+        assert estimate.confirmed.all()
+        assert (truth != 0.0).all()
+        deviations += ((estimate.values - truth) / estimate.errors).tolist()
+    assert len(deviations) > 70
+    assert np.mean(np.abs(deviations) <= 2.0) >= 0.9
+    assert 0.7 <= float(np.sqrt(np.mean(np.square(deviations)))) <= 1.3
+
+
+# ------------------------------------------------------------ what it answers
+
+
+def test_the_answer_is_measured_anew_and_not_the_luckiest() -> None:
+    off = []
+    for seed in range(6):
+        fun = Distance(seed, d=1000, s=3)
+        result = gracezo.minimize(noisy(fun, 1e-3, seed), fun.x0, seed=seed, max_queries=300)
+        assert result.fun_error > 0.0
+        off.append((result.fun - fun(result.x)) / result.fun_error)
+    assert float(np.abs(off).max()) < 6.0  # the error itself is known within a factor
+    assert float(np.mean(off)) > -1.5
+
+
+@pytest.mark.parametrize("budget", [20, 37, 60, 151])
+def test_the_budget_holds_and_leaves_room_for_the_answer(budget: int) -> None:
+    fun = Distance(3)
+    asked: list[bytes] = []
+    given = noisy(fun, 1e-4, 3)
+
+    def counted(x: FloatArray) -> float:
+        asked.append(x.tobytes())
+        return given(x)
+
+    result = gracezo.minimize(counted, fun.x0, seed=3, max_queries=budget)
+    assert result.nfev == len(asked) <= budget
+    assert asked[-ANSWERS:] == [result.x.tobytes()] * ANSWERS
+    assert result.status == 1
+
+
+def test_a_rounded_function_is_asked_once_more_not_four_times() -> None:
+    steps = measured_again(Point(np.zeros(2), 3.0, 0.1), 0.1)
+    assert len(next(steps)) == 1  # type: ignore[arg-type]  # an Ask
+    with pytest.raises(StopIteration) as end:
+        steps.send(np.array([3.0]))
+    assert (end.value.value.value, end.value.value.error) == (3.0, 0.1)
+
+
+def test_a_random_function_is_asked_four_times_and_averaged() -> None:
+    steps = measured_again(Point(np.zeros(2), 3.0, 0.1), 0.1)
+    next(steps)
+    again = steps.send(np.array([3.2]))
+    assert isinstance(again, Ask)
+    assert (len(again), again.role) == (ANSWERS - 1, Role.AGAIN)
+    with pytest.raises(StopIteration) as end:
+        steps.send(np.array([3.4, 3.0, np.nan]))  # one of them failed and was skipped
+    assert end.value.value.value == pytest.approx(3.2)
+    assert end.value.value.error == pytest.approx(0.1 / math.sqrt(3.0))
+
+
+def test_without_a_query_left_the_answer_is_what_is_known() -> None:
+    steps = measured_again(Point(np.zeros(2), 3.0, 0.1), 0.1)
+    next(steps)
+    with pytest.raises(StopIteration) as end:
+        steps.throw(OutOfQueries())
+    assert (end.value.value.value, end.value.value.error) == (3.0, 0.1)
+
+
+def test_a_target_must_be_passed_by_more_than_the_error() -> None:
+    fun = Distance(5)
+    target = 0.05 * fun(fun.x0)
+    result = gracezo.minimize(noisy(fun, 1e-3, 5), fun.x0, seed=5, target=target, max_queries=3000)
+    assert result.success
+    assert result.fun + 2.0 * result.fun_error <= target
+    assert fun(result.x) <= target
+
+
+# ------------------------------------------------------------ what it takes
+
+
+def test_noise_must_be_a_standard_deviation() -> None:
+    with pytest.raises(ValueError, match="noise must be a standard deviation"):
+        gracezo.minimize(lambda x: 0.0, [1.0], noise=-1.0)
+    with pytest.raises(ValueError, match="noise must be a finite number"):
+        gracezo.minimize(lambda x: 0.0, [1.0], noise=math.inf)
+
+
+def test_methods_that_take_no_noise_say_what_to_do() -> None:
+    with pytest.raises(ValueError, match=r"'fdsa' takes no noise .*step\(\).* those that do: auto"):
+        gracezo.minimize(lambda x: 0.0, [1.0], method="fdsa", noise=0.1)
+
+
+def test_the_step_that_noise_asks_for_serves_other_methods() -> None:
+    random = np.random.default_rng(0)
+
+    def f(x: FloatArray) -> float:
+        return float(((x - 1.0) ** 2).sum()) + 1e-6 * float(random.standard_normal())
+
+    estimate = gracezo.estimate_noise(f, np.zeros(3), seed=0)
+    step = estimate.step(curvature=2.0)
+    result = gracezo.minimize(
+        f, np.zeros(3), method="fdsa", max_queries=100, options={"eps": step, "step_size": 0.3}
+    )
+    assert result.fun < 1e-4
+    with pytest.raises(ValueError, match="a step needs noise"):
+        gracezo.NoiseEstimate(0.0, False, True, 1.0).step()
