@@ -21,7 +21,7 @@ from gracezo.core.run import Run
 from gracezo.core.steps import valued
 from gracezo.evaluators import choose
 from gracezo.evaluators.choose import Workers
-from gracezo.evaluators.objective import Objective
+from gracezo.evaluators.objective import Objective, takes_seed
 from gracezo.evaluators.spread import Spread
 from gracezo.journal.errors import JournalError
 from gracezo.journal.identity import Identity, fingerprint
@@ -65,7 +65,10 @@ def minimize(
     fun
         The objective. Gets a float64 array in x0's shape, then `args`, and
         returns one finite number; with `vectorized`, gets (k, *x0.shape) and
-        returns k numbers.
+        returns k numbers. A function with a keyword `seed` that has no default
+        (``def fun(x, *, seed)``) gets the same seed at each query (k of them
+        with `vectorized`), so that its differences are exact; `auto` measures
+        the answer with others.
     x0
         Where to start; any shape.
     args
@@ -170,6 +173,7 @@ def minimize(
         support=support,
         known=known,
         noise=noise,
+        random=takes_seed(fun),
         batch=batch,
         on_failure=on_failure,
     )
@@ -258,7 +262,7 @@ def resume(
         limits |= {} if max_seconds is None else {"max_seconds": max_seconds}
         stop = checks.limits(**limits).or_default()
         try:
-            setup = Setup.checked(recorded.x0, limits=stop, **recorded.arguments)
+            setup = Setup.checked(recorded.x0, limits=stop, random=takes_seed(fun), **recorded.arguments)
         except (TypeError, ValueError) as error:
             raise JournalError(f"{chosen.path} cannot be resumed: {error}") from error
         identity = replace(recorded, fingerprint=chosen.fingerprint or fingerprint(fun))
@@ -322,6 +326,7 @@ def estimate_gradient(
         options,
         bounds=bounds,
         noise=noise,
+        random=takes_seed(fun),
         batch=batch,
         on_failure=on_failure,
     )
@@ -330,7 +335,15 @@ def estimate_gradient(
         raise ValueError(f"method {method!r} does not estimate a gradient; use one that does, such as 'auto'")
     found: list[GradientEstimate] = []
     steps = _estimation(setup, made.estimator, found)
-    run = Run(steps, setup.x0, budget, setup.seed, on_failure=setup.on_failure, bounds=setup.bounds)
+    run = Run(
+        steps,
+        setup.x0,
+        budget,
+        setup.seed,
+        on_failure=setup.on_failure,
+        bounds=setup.bounds,
+        sample=setup.sample,
+    )
     with _evaluator(fun, args, setup.x0.shape, vectorized, workers, copy) as evaluate:
         drive(run, evaluate)
     if not found:

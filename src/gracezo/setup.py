@@ -33,6 +33,7 @@ class Setup:
     seed: int
     on_failure: OnFailure
     bounds: Box | None
+    random: bool
     arguments: dict[str, Any]  # what the path of the run depends on beside x0, as keywords of `checked`
 
     @classmethod
@@ -50,6 +51,7 @@ class Setup:
         support: npt.ArrayLike | None = None,
         known: object = None,
         noise: object = None,
+        random: bool = False,
         batch: int = 1,
         on_failure: object = "raise",
     ) -> Setup:
@@ -63,6 +65,7 @@ class Setup:
             checks.known(known, start.shape),
             bounds=box.checked(bounds, start),
             noise=checks.noise(noise),
+            random=random,
         )
         given = checks.options(options)
         made = catalog.make(method, problem, given)
@@ -84,7 +87,14 @@ class Setup:
         if problem.noise is not None:
             arguments["noise"] = problem.noise
         value = _value_at(start.ravel(), checks.number("f0", f0), problem)
-        return cls(start, value, made, limits, checks.seed(seed), rule, problem.bounds, arguments)
+        return cls(start, value, made, limits, checks.seed(seed), rule, problem.bounds, random, arguments)
+
+    @property
+    def sample(self) -> int | None:
+        """The seed that the function gets, if it takes one: drawn from that of the run."""
+        if not self.random:
+            return None
+        return int(np.random.SeedSequence(self.seed).generate_state(1)[0])
 
     def run(
         self,
@@ -93,7 +103,17 @@ class Setup:
     ) -> Run:
         """Return a run at its beginning; the parameters are those of `Run`."""
         steps = whole_run(self.method, self.x0.ravel(), self.f0, Key(self.seed), self.bounds)
-        return Run(steps, self.x0, self.limits, self.seed, on_move, elapsed, self.on_failure, self.bounds)
+        return Run(
+            steps,
+            self.x0,
+            self.limits,
+            self.seed,
+            on_move,
+            elapsed,
+            self.on_failure,
+            self.bounds,
+            self.sample,
+        )
 
 
 def _value_at(x0: FloatArray, f0: float | None, problem: Problem) -> float | None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,7 +16,7 @@ import gracezo
 from gracezo.core.asks import Ask, OutOfQueries, Point, Role
 from gracezo.core.types import FloatArray
 from gracezo.estimators.noise import quantum
-from gracezo.methods.auto.answer import ANSWERS, measured_again
+from gracezo.methods.auto.answer import ANSWERS, DRAWS, measured_again
 from gracezo.methods.auto.constants import Constants
 from gracezo.methods.auto.difference import Differences
 from gracezo.methods.auto.look import Room
@@ -259,9 +261,67 @@ def test_a_random_function_is_asked_four_times_and_averaged() -> None:
 def test_without_a_query_left_the_answer_is_what_is_known() -> None:
     steps = measured_again(Point(np.zeros(2), 3.0, 0.1), 0.1)
     next(steps)
+    steps.throw(OutOfQueries())
     with pytest.raises(StopIteration) as end:
         steps.throw(OutOfQueries())
     assert (end.value.value.value, end.value.value.error) == (3.0, 0.1)
+
+
+def test_a_function_of_a_seed_is_asked_with_one_and_judged_with_others() -> None:
+    goal = np.zeros(2000)
+    goal[[7, 70, 700]] = [1.0, -2.0, 0.5]
+    seeds: list[int] = []
+    points: list[bytes] = []
+
+    def simulate(x: FloatArray, *, seed: int) -> float:
+        seeds.append(seed)
+        points.append(x.tobytes())
+        shift = 0.1 * np.random.default_rng(seed).standard_normal(3)
+        return float(((x[[7, 70, 700]] - goal[[7, 70, 700]] - shift) ** 2).sum() + x @ x * 1e-6)
+
+    result = gracezo.minimize(simulate, np.zeros(2000), seed=0, max_queries=200)
+    assert len(set(seeds[:-DRAWS])) == 1
+    assert len(set(seeds)) == DRAWS + 1
+    assert set(points[-DRAWS:]) == {result.x.tobytes()}
+    assert result.nfev == len(seeds) < 60
+    one = simulate(result.x, seed=seeds[0])
+    assert one < 1e-4 < result.fun  # the draw that was minimised says nothing of the others
+    truth = np.mean([simulate(result.x, seed=seed) for seed in range(1000, 1400)])
+    assert abs(result.fun - truth) < 5.0 * result.fun_error
+    assert "others have judged" in result.message
+
+
+@pytest.mark.parametrize("workers", [None, "threads", map])
+@pytest.mark.parametrize("vectorized", [False, True])
+def test_seeds_travel_to_every_evaluator(workers: object, vectorized: bool) -> None:
+    if vectorized and workers is map:
+        pytest.skip("a map gets single points")
+
+    def one(x: FloatArray, seed: int) -> float:
+        return float(((x - seed % 7) ** 2).sum())
+
+    def simulate(x: FloatArray, *, seed: object) -> object:
+        if vectorized:
+            return np.array([one(row, int(number)) for row, number in zip(x, seed, strict=True)])  # type: ignore[call-overload]
+        return one(x, seed)  # type: ignore[arg-type]
+
+    with ThreadPoolExecutor(2) as pool:
+        crew = pool if workers == "threads" else workers
+        result = gracezo.minimize(
+            simulate, np.zeros(5), seed=1, max_queries=40, workers=crew, vectorized=vectorized
+        )
+    plain = gracezo.minimize(lambda x, *, seed: one(x, seed), np.zeros(5), seed=1, max_queries=40)
+    assert (result.x.tobytes(), result.fun, result.nfev) == (plain.x.tobytes(), plain.fun, plain.nfev)
+
+
+def test_a_run_with_a_seeded_function_is_resumed(tmp_path: Path) -> None:
+    def simulate(x: FloatArray, *, seed: int) -> float:
+        return float(((x - seed % 5) ** 2).sum()) + 1e-3 * (seed % 3)
+
+    whole = gracezo.minimize(simulate, np.zeros(4), seed=2, max_queries=60)
+    gracezo.minimize(simulate, np.zeros(4), seed=2, max_queries=12, journal=tmp_path / "run.db")
+    more = gracezo.resume(tmp_path / "run.db", simulate, max_queries=60)
+    assert (more.x.tobytes(), more.fun, more.nfev) == (whole.x.tobytes(), whole.fun, whole.nfev)
 
 
 def test_a_target_must_be_passed_by_more_than_the_error() -> None:

@@ -33,6 +33,8 @@ class Problem:
         The standard deviation of the noise of f; None when it is not known, 0 when f is exact.
     bounds : Box or None
         What no query may leave; None when every coordinate is free.
+    random : bool
+        Whether f takes a seed: then its values are those of one draw, and the answer is for others to judge.
     """
 
     d: int
@@ -42,6 +44,7 @@ class Problem:
     known: tuple[FloatArray, FloatArray] | None = None
     noise: float | None = None
     bounds: Box | None = None
+    random: bool = False
 
     @property
     def free(self) -> int:

@@ -34,6 +34,7 @@ from gracezo.core.box import Box, Fence
 from gracezo.core.errors import EvaluationError, EvaluationFailure
 from gracezo.core.failures import Failures, OnFailure
 from gracezo.core.result import Finish, Result, Status, Trace
+from gracezo.core.sampling import Sampling
 from gracezo.core.types import FloatArray, IntArray
 
 Answer: TypeAlias = tuple[int, float | EvaluationFailure]  # (row of the ask, its value or why there is none)
@@ -83,6 +84,8 @@ class Run:
         What becomes of failed evaluations.
     bounds
         The box that no point may leave, if there is one.
+    sample
+        The seed that the function gets, if it takes one.
     """
 
     def __init__(
@@ -95,6 +98,7 @@ class Run:
         elapsed: Callable[[], float] | None = None,
         on_failure: OnFailure | None = None,
         bounds: Box | None = None,
+        sample: int | None = None,
     ) -> None:
         self.x0 = x0
         self.limits = limits
@@ -119,6 +123,7 @@ class Run:
         self._failures = Failures(on_failure or OnFailure())
         self._elapsed = elapsed or _watch()
         self._fence = None if bounds is None else Fence(bounds)
+        self._sampling = None if sample is None else Sampling(sample)
 
     # ------------------------------------------------------------ the conversation
 
@@ -204,6 +209,8 @@ class Run:
                 if bought:
                     if self._fence is not None:
                         said = self._fence(said)
+                    if self._sampling is not None:
+                        said = self._sampling(said)
                     self._ask = said if bought == len(said) else said.head(bought)
                     self._values = np.empty(bought)
                     self._values.fill(np.nan)

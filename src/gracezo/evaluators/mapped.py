@@ -9,6 +9,7 @@ from typing import Any
 from gracezo.core.asks import Ask
 from gracezo.core.errors import WorkersLost
 from gracezo.core.run import Answer
+from gracezo.core.sampling import seeds_of
 from gracezo.core.types import FloatArray
 from gracezo.evaluators.objective import Objective
 from gracezo.evaluators.report import Report
@@ -21,8 +22,9 @@ class _Reported:
 
     objective: Objective
 
-    def __call__(self, x: FloatArray) -> Report:
-        return Report([self.objective.one(x)], 0.0)
+    def __call__(self, x: FloatArray | tuple[FloatArray, int]) -> Report:
+        outcome = self.objective.one(*x) if isinstance(x, tuple) else self.objective.one(x)
+        return Report([outcome], 0.0)
 
 
 @dataclass(frozen=True)
@@ -38,10 +40,12 @@ class Mapped:
 
     def __call__(self, ask: Ask) -> Generator[list[Answer], None, None]:
         """Yield the answers in the order of the rows, as the map gives them."""
-        most = max(1, self.chunk_bytes // (8 * len(ask.base)))
+        most, seeds = max(1, self.chunk_bytes // (8 * len(ask.base))), seeds_of(ask)
         for start in range(0, len(ask), most):
             rows = range(start, min(start + most, len(ask)))
-            results = self._results([ask.point(row) for row in rows])
+            results = self._results(
+                [ask.point(row) if seeds is None else (ask.point(row), seeds[row]) for row in rows]
+            )
             for row in rows:
                 report = next(results, None)
                 if not isinstance(report, Report):
@@ -52,7 +56,7 @@ class Mapped:
                     )
                 yield [(row, report.outcomes[0])]
 
-    def _results(self, points: list[FloatArray]) -> Generator[object, None, None]:
+    def _results(self, points: list[FloatArray | tuple[FloatArray, int]]) -> Generator[object, None, None]:
         try:
             yield from self.mapping(_Reported(self.objective), points)
         except Exception as error:  # whatever the user's map raises

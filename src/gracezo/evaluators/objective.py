@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -31,21 +32,25 @@ class Objective:
     args: tuple[Any, ...]
     shape: tuple[int, ...]
 
-    def one(self, x: FloatArray) -> float | EvaluationFailure:
-        """Evaluate one flat point."""
+    def one(self, x: FloatArray, seed: int | None = None) -> float | EvaluationFailure:
+        """Evaluate one flat point, with a seed if the function takes one."""
         try:
-            raw = self.fun(x.reshape(self.shape), *self.args)
+            if seed is None:
+                raw = self.fun(x.reshape(self.shape), *self.args)
+            else:
+                raw = self.fun(x.reshape(self.shape), *self.args, seed=seed)
         except EvaluationFailure as failure:  # an objective of ours, which says itself what went wrong
             return failure
         except Exception as error:  # whatever the user's code raises is a failed evaluation
             return _failure(f"the function raised {type(error).__name__}: {error}", error)
         return as_value(raw)
 
-    def many(self, points: FloatArray) -> list[float | EvaluationFailure]:
-        """Evaluate the rows of a matrix in one call."""
+    def many(self, points: FloatArray, seeds: list[int] | None = None) -> list[float | EvaluationFailure]:
+        """Evaluate the rows of a matrix in one call, with an array of seeds if the function takes one."""
         count = len(points)
+        given = {} if seeds is None else {"seed": np.array(seeds)}
         try:
-            raw = np.asarray(self.fun(points.reshape(count, *self.shape), *self.args))
+            raw = np.asarray(self.fun(points.reshape(count, *self.shape), *self.args, **given))
         except Exception as error:  # whatever the user's code raises is a failed evaluation
             failure = _failure(f"the function raised {type(error).__name__}: {error}", error)
             return [failure] * count
@@ -56,6 +61,20 @@ class Objective:
             )
             return [failure] * count
         return [as_value(value) for value in raw.tolist()]
+
+
+def takes_seed(fun: Callable[..., Any]) -> bool:
+    """Whether a function asks for a seed: by a keyword of that name that it cannot be called without.
+
+    >>> def simulate(x, *, seed): ...
+    >>> takes_seed(simulate), takes_seed(lambda x, seed=0: 0.0)
+    (True, False)
+    """
+    try:
+        seed = inspect.signature(fun).parameters.get("seed")
+    except (TypeError, ValueError):  # a built-in does not say
+        return False
+    return seed is not None and seed.kind is seed.KEYWORD_ONLY and seed.default is seed.empty
 
 
 def as_value(raw: object) -> float | EvaluationFailure:

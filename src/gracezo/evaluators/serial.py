@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from gracezo.core.asks import Ask
 from gracezo.core.run import Answer
+from gracezo.core.sampling import seeds_of
 from gracezo.evaluators.objective import Objective
 
 
@@ -27,13 +28,14 @@ class Serial:
 
     def __call__(self, ask: Ask) -> Generator[list[Answer], None, None]:
         """Yield the answers in the order of the rows, one call of f at a time."""
+        seeds: Sequence[int | None] = seeds_of(ask) or [None] * len(ask)
         if self.copy:
-            for row in range(len(ask)):
-                yield [(row, self.objective.one(ask.point(row)))]
+            for row, seed in enumerate(seeds):
+                yield [(row, self.objective.one(ask.point(row), seed))]
         else:
             buffer = np.empty_like(ask.base)
             shown = buffer.view()
             shown.flags.writeable = False
-            for row in range(len(ask)):
+            for row, seed in enumerate(seeds):
                 ask.write(row, buffer)
-                yield [(row, self.objective.one(shown))]
+                yield [(row, self.objective.one(shown, seed))]

@@ -9,6 +9,7 @@ import numpy as np
 
 from gracezo.core.asks import Ask
 from gracezo.core.run import Answer
+from gracezo.core.sampling import seeds_of
 from gracezo.evaluators.objective import Objective
 
 CHUNK_BYTES = 2**26  # bounds the memory of one call, whatever the size of an ask
@@ -24,7 +25,7 @@ class Vectorized:
 
     def __call__(self, ask: Ask) -> Generator[list[Answer], None, None]:
         """Yield the answers in the order of the rows, one call of f at a time."""
-        size = len(ask.base)
+        size, seeds = len(ask.base), seeds_of(ask)
         most = min(len(ask), max(1, self.chunk_bytes // (8 * size)))
         buffer = np.empty((most, size))
         for start in range(0, len(ask), most):
@@ -35,4 +36,5 @@ class Vectorized:
             if not self.copy:
                 points = points.view()
                 points.flags.writeable = False
-            yield list(zip(rows, self.objective.many(points), strict=True))
+            chosen = None if seeds is None else [seeds[row] for row in rows]
+            yield list(zip(rows, self.objective.many(points, chosen), strict=True))

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gracezo.core.asks import Ask, Offsets
+from gracezo.core.sampling import Seeded
 from gracezo.core.types import FloatArray
 
 
@@ -32,8 +33,12 @@ class Digest:
             self._base = ask.base
             self._base_sum = crc32(_bytes(ask.base))
         total = crc32(ask.role.value.encode(), self._base_sum)
-        if dataclasses.is_dataclass(ask.offsets):
-            return _fields(ask.offsets, total)
+        offsets = ask.offsets
+        if isinstance(offsets, Seeded):
+            total = crc32(_bytes(offsets.seeds), total)
+            offsets = offsets.rows
+        if dataclasses.is_dataclass(offsets):
+            return _fields(offsets, total)
         for row in range(len(ask)):
             total = crc32(_bytes(ask.point(row)), total)
         return total

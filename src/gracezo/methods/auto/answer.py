@@ -1,6 +1,7 @@
-"""The answer on a noisy function: the value at the last point, measured anew.
+"""The answer where values are noisy: f at the last point, measured anew.
 
-The value that made a method move there is no fair one: it was chosen because it was low.
+The value that made a method move there is no fair one: it was chosen because it was low. Nor is
+that of the one draw for which a function of a seed was minimised.
 """
 
 from __future__ import annotations
@@ -8,10 +9,15 @@ from __future__ import annotations
 import contextlib
 import math
 
+import numpy as np
+
 from gracezo.core.asks import Ask, OutOfQueries, Point, Role, Steps
+from gracezo.core.types import FloatArray
 
 ANSWERS = 4
-"""How often the last point is asked again, if the budget reaches for it."""
+"""How often the last point of a noisy function is asked again, if the budget reaches for it."""
+DRAWS = 8
+"""How many other draws judge the last point of a function of a seed."""
 
 
 def measured_again(at: Point, noise: float) -> Steps[Point]:
@@ -19,15 +25,26 @@ def measured_again(at: Point, noise: float) -> Steps[Point]:
 
     A function that answers the same again is rounded, not random: its value there is what it is.
     """
-    try:
-        (first,) = yield Ask.at(at.x, Role.AGAIN)
-    except OutOfQueries:
+    first = yield from _values(at, 1)
+    if len(first) and first[0] == at.value:
         return Point(at.x, at.value, noise)
-    values = [float(first)]
-    if first != at.value:
-        with contextlib.suppress(OutOfQueries):
-            values += (yield Ask.at(at.x, Role.AGAIN, ANSWERS - 1)).tolist()
-    there = [value for value in values if not math.isnan(value)]  # a failed one may be skipped
-    if not there:
+    values = np.append(first, (yield from _values(at, ANSWERS - 1)))
+    if not len(values):
         return Point(at.x, at.value, noise)
-    return Point(at.x, sum(there) / len(there), noise / math.sqrt(len(there)))
+    return Point(at.x, float(values.mean()), noise / math.sqrt(len(values)))
+
+
+def drawn_again(at: Point) -> Steps[Point]:
+    """Return a point with its mean value over other draws, and the standard error of that mean."""
+    values = yield from _values(at, DRAWS)
+    if len(values) < 2:
+        return at
+    return Point(at.x, float(values.mean()), float(values.std(ddof=1)) / math.sqrt(len(values)))
+
+
+def _values(at: Point, times: int) -> Steps[FloatArray]:
+    """Return so many new values at a point, as far as they can be had."""
+    values = np.zeros(0)
+    with contextlib.suppress(OutOfQueries):
+        values = yield Ask.at(at.x, Role.AGAIN, times)
+    return values[~np.isnan(values)]  # a failed one may be skipped

@@ -23,7 +23,7 @@ from gracezo.core.method import Estimator, Problem, uses
 from gracezo.core.result import Finish, Status
 from gracezo.core.steps import reserving
 from gracezo.core.types import FloatArray
-from gracezo.methods.auto.answer import ANSWERS, measured_again
+from gracezo.methods.auto.answer import ANSWERS, DRAWS, drawn_again, measured_again
 from gracezo.methods.auto.constants import Constants
 from gracezo.methods.auto.density import Density
 from gracezo.methods.auto.difference import Differences
@@ -107,11 +107,15 @@ class Auto:
             yield from self._search.begin(at, self._batch, self._problem.noise)
         except OutOfQueries:
             return Finish(Status.SPENT, "the queries are spent before anything could be found")
-        if self._differences.noise == 0.0:
-            return (yield from self._descend(at, key))[1]
-        at, finish = yield from reserving(self._descend(at, key), ANSWERS)
-        answer = yield from measured_again(at, self._differences.noise)
-        return replace(finish, answer=answer)
+        noise = self._differences.noise
+        if self._problem.random:
+            at, finish = yield from reserving(self._descend(at, key), DRAWS)
+            judged = f"{finish.message}; one draw was minimised, {DRAWS} others have judged the answer"
+            return replace(finish, message=judged, answer=(yield from drawn_again(at)))
+        if noise > 0.0:
+            at, finish = yield from reserving(self._descend(at, key), ANSWERS)
+            return replace(finish, answer=(yield from measured_again(at, noise)))
+        return (yield from self._descend(at, key))[1]
 
     def _descend(self, at: Point, key: Key) -> Steps[tuple[Point, Finish]]:
         """Search and step until nothing is left or the queries are spent; return where that was, and why."""
@@ -130,7 +134,7 @@ class Auto:
                 )
                 self._queries += yield from answered(at, requests)
         except OutOfQueries:
-            if not self._remarks:
+            if not self._remarks and not self._problem.random:
                 raise
             return at, Finish(Status.SPENT, f"the queries are spent{self._remarks}")
         if self._search.flat and not len(self._support):
