@@ -14,8 +14,13 @@ from hypothesis import strategies as st
 
 import gracezo
 from gracezo.core.asks import Ask, OutOfQueries, Point, Role
+from gracezo.core.keys import Key
+from gracezo.core.method import Problem
+from gracezo.core.run import Limits, Run
+from gracezo.core.steps import whole_run
 from gracezo.core.types import FloatArray
 from gracezo.estimators.noise import quantum
+from gracezo.methods.auto import auto
 from gracezo.methods.auto.answer import ANSWERS, DRAWS, measured_again
 from gracezo.methods.auto.constants import Constants
 from gracezo.methods.auto.difference import Differences
@@ -77,6 +82,12 @@ def test_errors_of_pairs_follow_noise_distance_and_repetition() -> None:
     assert pairs.often(1.0, 0.0) == pairs.repeats == 1
 
 
+def test_a_kink_shows_only_where_f_bends_by_more_than_noise() -> None:
+    pairs = Pairs(noise=1e-3, trust=4.0)
+    assert not pairs.shows_kinks(Change(0.02, 0.02, 0.005))
+    assert pairs.shows_kinks(Change(0.1, 0.1, 0.025))
+
+
 def test_pairs_stay_within_the_room_of_both_sides() -> None:
     differences = Differences(Constants())
     differences.centre(np.zeros(10), 1.0)
@@ -107,6 +118,13 @@ def test_exact_values_have_no_step() -> None:
     random = np.random.default_rng(0)
     assert not any(quantum(random.normal(size=7)) for _ in range(1000))
     assert quantum(np.zeros(5)) == 0.0
+
+
+def test_the_noise_of_rounding_is_that_of_an_even_spread() -> None:
+    fun = Distance(101)
+    result = gracezo.minimize(rounded(fun), fun.x0, seed=1, max_queries=300)
+    step = float(np.spacing(np.float32(fun(fun.x0))))
+    assert f"standard deviation of about {step / math.sqrt(12.0):.2g}" in result.message
 
 
 @pytest.mark.parametrize("problem", [Distance, Magnitude])
@@ -208,7 +226,30 @@ def test_errors_of_a_gradient_can_be_relied_on() -> None:
     assert 0.7 <= float(np.sqrt(np.mean(np.square(deviations)))) <= 1.3
 
 
+def test_errors_are_wider_where_the_noise_was_measured() -> None:
+    deviations: list[float] = []
+    for seed in range(10):
+        fun = Distance(seed, d=2000)
+        estimate = gracezo.estimate_gradient(noisy(fun, 1e-5, seed), fun.x0, seed=seed)
+        truth = fun.gradient(fun.x0)[estimate.indices]
+        deviations += ((estimate.values - truth) / estimate.errors).tolist()
+    assert np.mean(np.abs(deviations) <= 2.0) >= 0.9
+
+
 # ------------------------------------------------------------ what it answers
+
+
+def test_steps_on_a_noisy_function_are_trials() -> None:
+    fun = Distance(3)
+    given = noisy(fun, 1e-4, 3)
+    run = Run(whole_run(auto(Problem(fun.d)), fun.x0, None, Key(3)), fun.x0, Limits(max_queries=200), 3)
+    roles = set()
+    while (ask := run.next()) is not None:
+        roles.add(ask.role)
+        run.record([(row, given(ask.point(row))) for row in range(len(ask))])
+    assert Role.TRIAL in roles
+    assert Role.AGAIN in roles
+    assert Role.STEP not in roles
 
 
 def test_the_answer_is_measured_anew_and_not_the_luckiest() -> None:
@@ -291,12 +332,11 @@ def test_a_function_of_a_seed_is_asked_with_one_and_judged_with_others() -> None
     assert "others have judged" in result.message
 
 
-@pytest.mark.parametrize("workers", [None, "threads", map])
-@pytest.mark.parametrize("vectorized", [False, True])
+@pytest.mark.parametrize(
+    ("workers", "vectorized"),
+    [(None, False), (None, True), ("threads", False), ("threads", True), (map, False)],
+)
 def test_seeds_travel_to_every_evaluator(workers: object, vectorized: bool) -> None:
-    if vectorized and workers is map:
-        pytest.skip("a map gets single points")
-
     def one(x: FloatArray, seed: int) -> float:
         return float(((x - seed % 7) ** 2).sum())
 
