@@ -89,6 +89,7 @@ def _show(record: Record) -> None:
         "function": record.identity.fingerprint,
         "method": f"{arguments.get('method')}, seed {arguments.get('seed')}",
         "options": _listed(arguments.get("options") or {}),
+        "given": _listed(_given(arguments)) or "nothing else",
         "x0": f"{record.identity.x0.size:,} coordinates, shape {record.identity.x0.shape}",
         "limits": _listed(limits) or "the default",
         "written by": f"gracezo {record.header.get('library')}, {_date(record.header.get('created'))}",
@@ -108,6 +109,16 @@ def _show(record: Record) -> None:
             print(f"{step.step:>8}  {step.queries:>10,}  {step.value!r:>22}  {count:,}")
         best = min(record.steps, key=lambda step: step.value)
         print(f"\nbest iterate: step {best.step}, f = {best.value!r}")
+
+
+def _given(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Return what the user said of the problem, in short."""
+    said = {name: arguments.get(name) for name in ("sparsity", "batch", "noise", "on_failure")}
+    box = arguments.get("bounds")
+    if box is not None:
+        low, high = ("different" if isinstance(box[side], list) else box[side] for side in ("lower", "upper"))
+        said["bounds"] = f"({low}, {high})"
+    return {name: value for name, value in said.items() if value is not None}
 
 
 def _listed(values: dict[str, Any]) -> str:
