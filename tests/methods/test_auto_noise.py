@@ -239,6 +239,19 @@ def test_errors_are_wider_where_the_noise_was_measured() -> None:
 # ------------------------------------------------------------ what it answers
 
 
+@pytest.mark.parametrize("batch", [1, 2, 8])
+def test_no_ask_is_larger_than_the_batch(batch: int) -> None:
+    fun = Distance(3)
+    result = gracezo.minimize(noisy(fun, 1e-4, 3), fun.x0, seed=3, max_queries=200, batch=batch)
+    assert result.rounds >= result.nfev / batch
+    given = noisy(fun, 1e-4, 3)
+    optimizer = gracezo.Optimizer(fun.x0, seed=3, max_queries=200, batch=batch)
+    while len(points := optimizer.ask()):
+        assert len(points) <= batch
+        optimizer.tell([given(x) for x in points])
+    assert optimizer.result.x.tobytes() == result.x.tobytes()
+
+
 def test_steps_on_a_noisy_function_are_trials() -> None:
     fun = Distance(3)
     given = noisy(fun, 1e-4, 3)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TypeVar
 
+import numpy as np
+
 from gracezo.core.asks import Ask, Moved, OutOfQueries, Point, Role, Steps
 from gracezo.core.box import Box
 from gracezo.core.keys import Key
@@ -30,6 +32,41 @@ def reserving(steps: Steps[R], queries: int) -> Steps[R]:
     except StopIteration as end:
         result: R = end.value
         return result
+
+
+def in_batches(steps: Steps[R], most: int) -> Steps[R]:
+    """Run `steps` with asks of at most so many rows: a larger one goes out in parts, one after the other.
+
+    The first part goes out only if the budget reaches for all of them, unless a part is of use by itself.
+    """
+    try:
+        said = next(steps)
+        while True:
+            parts = _parts(said, most) if isinstance(said, Ask) and len(said) > most else None
+            try:
+                answer = (yield said) if parts is None else (yield from parts)
+            except OutOfQueries as spent:
+                said = steps.throw(spent)
+            else:
+                said = steps.send(answer)
+    except StopIteration as end:
+        result: R = end.value
+        return result
+
+
+def _parts(ask: Ask, most: int) -> Steps[FloatArray]:
+    answers: list[FloatArray] = []
+    for start in range(0, len(ask), most):
+        stop = min(start + most, len(ask))
+        rest = 0 if ask.role.divisible else len(ask) - stop
+        try:
+            part = yield Ask(ask.base, ask.offsets.part(start, stop), ask.role, ask.reserve + rest)
+        except OutOfQueries:
+            if answers and ask.role.divisible:
+                break
+            raise
+        answers.append(part)
+    return np.concatenate(answers)
 
 
 def valued(x: FloatArray, value: float | None) -> Steps[Point]:

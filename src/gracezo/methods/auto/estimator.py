@@ -10,6 +10,7 @@ from gracezo.core.asks import OutOfQueries, Point, Role, Steps
 from gracezo.core.box import Box
 from gracezo.core.keys import Key
 from gracezo.core.result import GradientEstimate
+from gracezo.core.steps import in_batches
 from gracezo.methods.auto.constants import Constants
 from gracezo.methods.auto.density import Density
 from gracezo.methods.auto.difference import Differences
@@ -59,6 +60,10 @@ class TreeEstimator:
         self._walls = Walls(bounds)
 
     def estimate(self, at: Point, step: int, key: Key) -> Steps[GradientEstimate]:
+        """Search, with asks no larger than the batch."""
+        return in_batches(self._estimate(at, key), self._batch)
+
+    def _estimate(self, at: Point, key: Key) -> Steps[GradientEstimate]:
         """Search until what is left cannot be told from rounding, or is negligible, or cannot be paid.
 
         What two coordinates cancel in a sum stays hidden under these weights, so the end is checked with
@@ -86,7 +91,7 @@ class TreeEstimator:
                 taken = np.array([*found, *search.kinks], np.int64)
                 search.plant(outside(self._d, taken, self._walls.fixed), key.child(plantings).generator())
                 if plantings == 0:
-                    yield from search.begin(at, self._batch, self._noise)
+                    yield from search.begin(at, self._noise)
                 plantings += 1
                 settled = plantings > 1  # unless the fresh sum opens a set that is worth a query
                 while requests := search.requests(self._batch):
@@ -131,5 +136,5 @@ class TreeEstimator:
             return look.request(np.array([coordinate]), np.ones(1), Role.PROBE, absorb)
 
         requests = [request for j in sorted(found) if (request := look_at(j)) is not None]
-        for start in range(0, len(requests), self._batch):
-            yield from answered(at, requests[start : start + self._batch])
+        if requests:
+            yield from answered(at, requests)

@@ -21,7 +21,7 @@ from gracezo.core.asks import Moved, OutOfQueries, Point, Role, Steps
 from gracezo.core.keys import Key
 from gracezo.core.method import Estimator, Problem, uses
 from gracezo.core.result import Finish, Status
-from gracezo.core.steps import reserving
+from gracezo.core.steps import in_batches, reserving
 from gracezo.core.types import FloatArray
 from gracezo.methods.auto.answer import ANSWERS, DRAWS, drawn_again, measured_again
 from gracezo.methods.auto.constants import Constants
@@ -96,7 +96,10 @@ class Auto:
         )
 
     def run(self, start: Point, key: Key) -> Steps[Finish]:
-        """Minimise from `start`."""
+        """Minimise from `start`, with asks no larger than the batch: a look to both sides is two queries."""
+        return in_batches(self._run(start, key), self._batch)
+
+    def _run(self, start: Point, key: Key) -> Steps[Finish]:
         at = self._best_known(start)
         if at is not start:
             yield Moved(at)
@@ -104,7 +107,7 @@ class Auto:
         self._suspect(key)
         self._plant_outside(key)
         try:
-            yield from self._search.begin(at, self._batch, self._problem.noise)
+            yield from self._search.begin(at, self._problem.noise)
         except OutOfQueries:
             return Finish(Status.SPENT, "the queries are spent before anything could be found")
         noise = self._differences.noise

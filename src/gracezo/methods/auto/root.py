@@ -41,15 +41,12 @@ class FirstLook:
         What the run has assumed, and where it keeps what it learns of f.
     tree
         The order and the weights of the coordinates.
-    batch
-        Queries an ask may carry.
     """
 
-    def __init__(self, constants: Constants, differences: Differences, tree: Tree, batch: int) -> None:
+    def __init__(self, constants: Constants, differences: Differences, tree: Tree) -> None:
         self._constants = constants
         self._differences = differences
         self._tree = tree
-        self._batch = batch
         self._squares = tree.squares(0, len(tree.order))
         self._room = tree.room(0, len(tree.order))
         self._curvature = 0.0  # of the last fit
@@ -162,6 +159,5 @@ class FirstLook:
             Request(self._tree.order, distance * self._tree.weights, Role.PROBE, absorb, shares)
             for distance in distances
         ]
-        for start in range(0, len(requests), self._batch):
-            yield from answered(at, requests[start : start + self._batch])
+        yield from answered(at, requests)
         return changes

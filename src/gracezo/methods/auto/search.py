@@ -93,11 +93,11 @@ class Search:
         root = differences.single(float(weights @ weights), self._last)
         return max(differences.single(1.0, self._last), root if self._looked else FAR * root)
 
-    def begin(self, at: Point, batch: int, noise: float | None) -> Steps[None]:
+    def begin(self, at: Point, noise: float | None) -> Steps[None]:
         """Take the first look at f, along the first tree."""
         self._looked = True
         if self.tree is not None:
-            look = FirstLook(self._constants, self._differences, self.tree, batch)
+            look = FirstLook(self._constants, self._differences, self.tree)
             yield from look.take(at, noise)
             self.flat = look.flat
             self.root(look.value, look.error)
