@@ -389,6 +389,19 @@ def test_a_target_must_be_passed_by_more_than_the_error() -> None:
 # ------------------------------------------------------------ what it takes
 
 
+def test_an_eps_of_the_user_is_kept_with_noise_too() -> None:
+    asked: list[FloatArray] = []
+
+    def f(x: FloatArray) -> float:
+        asked.append(x.copy())
+        return float(((x - 1.0) ** 2).sum()) + 1e-9 * len(asked)
+
+    gracezo.minimize(f, np.zeros(4), seed=0, max_queries=6, noise=1e-9, options={"eps": 1e-3})
+    near, far = (float(np.abs(x).max()) for x in asked[1:3])
+    assert 0.5e-3 <= near <= 1.5e-3
+    assert far == pytest.approx(10.0 * near)
+
+
 def test_noise_must_be_a_standard_deviation() -> None:
     with pytest.raises(ValueError, match="noise must be a standard deviation"):
         gracezo.minimize(lambda x: 0.0, [1.0], noise=-1.0)

@@ -69,6 +69,11 @@ class Differences:
             self.density = 2.0 * self._magnitude / reach
 
     @property
+    def fixed(self) -> bool:
+        """Whether the user has chosen ε."""
+        return self._fixed is not None
+
+    @property
     def rounding(self) -> float:
         """The error of one difference of two values of f."""
         return max(self._constants.rounding * _ULP * self._magnitude, math.sqrt(2.0) * self.noise)

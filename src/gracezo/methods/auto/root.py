@@ -61,13 +61,15 @@ class FirstLook:
         """Look, and find out what f is like; `noise` is what the user says of it, None for nothing."""
         differences = self._differences
         guess = differences.density
+        if differences.fixed:
+            noise = noise or 0.0  # whoever chooses ε has thought of it
         if noise is None:
             noise = yield from self._measure(at)
         elif noise == 0.0:
             yield from self._fit(at, [1.0, FAR])
         if noise > 0.0:
             differences.noise, differences.density = noise, guess  # what was fitted was noise
-            if not (yield from self._regular(at)):
+            if differences.fixed or not (yield from self._regular(at)):
                 yield from self._fit(at, [1.0, _FAR_NOISY])
 
     def _measure(self, at: Point) -> Steps[float]:
