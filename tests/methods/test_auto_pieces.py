@@ -102,6 +102,26 @@ def test_a_doubtful_candidate_is_asked_near_before_it_is_confirmed(right: bool) 
         assert abs(confirm.steps[0]) == pytest.approx(10.0 * abs(near.steps[0]))
 
 
+def test_what_an_empty_part_seems_to_hold_does_not_move_the_ratio() -> None:
+    differences = Differences(Constants())
+    differences.centre(np.zeros(1000), 1.0)
+    search = Search(Constants(), differences, Density(1000, 0.9), lambda *found: None)
+    search.plant(np.arange(1000), np.random.default_rng(0))
+    assert search.tree is not None
+    questions = Questions(Constants(), differences, Density(1000, 0.9), search.tree, search, Walls())
+    whole = Node(900, 1000, 1.0, 1e-9, moment=950.5, blur=1e-8, several=True)
+    (cut,) = questions.about(whole, 1)
+    assert len(cut.indices) == 51
+    eps = cut.steps[0] / search.tree.weights[900]
+    bend = differences.density * float(cut.steps @ cut.steps) / 2.0
+    cut.absorb(Change(eps * (1.0 + 5e-7) + bend))  # all of it, and an error
+    large, empty = search.tree.pop(1), search.tree.pop(0)
+    assert abs(empty.u) == pytest.approx(5e-7)
+    assert abs(empty.u) < 4.0 * empty.error
+    assert large.several
+    assert large.position[0] == pytest.approx(950.5, abs=1e-9)
+
+
 def test_a_blurred_ratio_gives_a_window_around_it() -> None:
     node = Node(0, 10_000, 1.0, 0.0, moment=4_321.3, blur=5.0)
     read(node, np.ones(10_000), 4.0)

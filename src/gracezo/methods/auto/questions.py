@@ -201,7 +201,9 @@ class Questions:
         if empty and whole.moment is not None and (whole.several or whole.position[1] <= SHARP):
             if self.differences.noise and whole.streak >= 1:
                 return  # noise may have misled the labels: ask them anew
-            large.moment, large.blur, large.several = whole.moment, whole.blur, whole.several
+            # What the empty part seems to hold is an error of U: it must not move K/U.
+            large.moment, large.several = whole.moment * large.u / whole.u, whole.several
+            large.blur = math.hypot(whole.blur, whole.size * whole.error)
             large.family = large.sibling = small.family = small.sibling = None
 
     def _check(self, node: Node, position: int) -> Request:
