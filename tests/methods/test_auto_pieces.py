@@ -122,6 +122,85 @@ def test_what_an_empty_part_seems_to_hold_does_not_move_the_ratio() -> None:
     assert large.position[0] == pytest.approx(950.5, abs=1e-9)
 
 
+def windowed(value: float) -> tuple[Search, Node]:
+    """Ask labels in the window 700 to 710 of a set of a thousand with U = 1; answer with a value."""
+    differences = Differences(Constants())
+    differences.centre(np.zeros(1000), 1.0)
+    search = Search(Constants(), differences, Density(1000, 0.9), lambda *found: None)
+    search.plant(np.arange(1000), np.random.default_rng(0))
+    assert search.tree is not None
+    questions = Questions(Constants(), differences, Density(1000, 0.9), search.tree, search, Walls())
+    node = Node(0, 1000, 1.0, 1e-9, moment=705.0, blur=1.0, window=(700, 710))
+    (labels,) = questions.about(node, 1)
+    assert labels.indices.tolist() == search.tree.order[:710].tolist()
+    eps = labels.steps / search.tree.weights[:710]
+    assert eps[:700] == pytest.approx(0.5 * eps[709])  # what lies before has the lowest label
+    bend = differences.density * float(labels.steps @ labels.steps) / 2.0
+    labels.absorb(Change(eps[709] * value + bend))
+    return search, node
+
+
+def test_labels_in_a_window_name_what_is_there() -> None:
+    search, node = windowed(0.5 + 0.5 * 4 / 10)  # the fourth of ten
+    assert search.tree is not None
+    assert search.tree.pop(1) is node
+    read(node, search.tree.weights, 4.0)
+    assert node.candidate == 703
+
+
+@pytest.mark.parametrize(("before", "at"), [(0.4, 710), (-0.6, 710), (2.5, 700)])
+def test_labels_in_an_empty_window_are_a_cut(before: float, at: int) -> None:
+    search, _ = windowed(0.5 * before)
+    assert search.tree is not None
+    parts = [part for side in (0, 1) if (part := search.tree.top(side)) is not None]
+    left = next((part for part in parts if part.start == 0), None)
+    if left is None:  # both are positive, and the right one is larger
+        search.tree.pop(1)
+        left = search.tree.pop(1)
+    assert left.stop == at
+    assert left.u == pytest.approx(before)
+    assert left.sibling is not None
+    assert left.sibling.u == pytest.approx(1.0 - before)
+    assert left.family == (705.0, 1.0)
+
+
+def test_errors_are_trusted_as_far_as_they_were_met() -> None:
+    differences = Differences(Constants())
+    assert differences.met == 1.0
+    for _ in range(3):
+        differences.see(0.1, 1.0)
+    assert differences.met == pytest.approx(math.sqrt(1.03 / 4.0))
+    differences.see(5.0, 1.0)  # no more than the bound counts
+    assert differences.met == pytest.approx(math.sqrt(2.03 / 5.0))
+    node = Node(0, 100, 1.0, 0.0, moment=70.1, blur=0.5)
+    read(node, np.ones(100), 4.0)
+    assert node.window is not None
+    read(node := Node(0, 100, 1.0, 0.0, moment=70.1, blur=0.5), np.ones(100), 4.0, 0.2)
+    assert node.candidate == 70
+
+
+def test_what_cancels_in_one_sum_shows_in_the_other() -> None:
+    differences = Differences(Constants())
+    differences.centre(np.zeros(1000), 1.0)
+    search = Search(Constants(), differences, Density(1000, 0.9), lambda *found: None)
+    search.plant(np.arange(1000), np.random.default_rng(0))
+    tree = search.tree
+    assert tree is not None
+    assert math.isnan(search.checked(1, 1.0))  # K was not asked
+    node = Node(0, 1000, 1.0, 1e-9)
+    for other, seen in ((0.0, 0.0), (0.3, math.nan)):  # at 200 and 900, cancelling in U
+        tree.moment, tree.blur = 700.0 + (200 - 900) * other, 1e-4
+        weight = tree.weights[700]
+        tree.remove(node, 700, 1.0 / weight)
+        tree.weights[700] = weight
+        assert search.checked(1, 1.0) == pytest.approx(seen, abs=1e-9, nan_ok=True)
+    tree.moment, tree.blur = 0.0, 1e-4
+    assert search.checked(10, 1.0) == 0.0
+    assert math.isnan(search.checked(100, 1.0))  # so many that one may hide beside another
+    tree.blur = 1.0
+    assert math.isnan(search.checked(1, 1e6))  # too blurred
+
+
 def test_a_blurred_ratio_gives_a_window_around_it() -> None:
     node = Node(0, 10_000, 1.0, 0.0, moment=4_321.3, blur=5.0)
     read(node, np.ones(10_000), 4.0)

@@ -15,8 +15,6 @@ class Constants:
         Error of one value of f, in units of its last place.
     spread
         Weights of a probe are ± uniform in 1 ± `spread`: plain signs would let equal derivatives cancel.
-    curvature
-        Share of the mean curvature of a large set that stays uncertain after it was measured.
     trust
         Standard errors beyond which a measured value counts as different from zero.
     confirm
@@ -49,7 +47,6 @@ class Constants:
 
     rounding: float = 2.0
     spread: float = 0.5
-    curvature: float = 0.01
     trust: float = 4.0
     confirm: float = 0.3
     descend: float = 0.25

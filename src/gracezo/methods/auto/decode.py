@@ -11,8 +11,10 @@ SHARP = 0.2  # an error of this many positions still names one of them
 _NEAR = 0.1  # positions off an integer at which it is still named
 
 
-def read(node: Node, weights: FloatArray, trust: float) -> None:
+def read(node: Node, weights: FloatArray, trust: float, met: float = 1.0) -> None:
     """Give a set whose K is known a candidate, a window to ask again, or the mark that it holds several.
+
+    Errors are bounds; of them, the share `met` has been met so far.
 
     >>> import numpy as np
     >>> node = Node(0, 8, 2.0, 0.0, moment=10.0)
@@ -20,7 +22,8 @@ def read(node: Node, weights: FloatArray, trust: float) -> None:
     >>> node.candidate
     5
     """
-    place, error = node.position
+    place, bound = node.position
+    error = met * bound
     lo, hi = node.window or (node.start, node.stop)
     span = hi - lo
     node.window = node.inner = None
@@ -29,8 +32,8 @@ def read(node: Node, weights: FloatArray, trust: float) -> None:
     near = error <= SHARP and abs(place - position) <= max(min(tolerance, _NEAR), 2.0 * error)
     if near and lo <= position < hi and weights[position] != 0.0:
         node.candidate = position
-        # Errors are bounds, and mostly far from met: further off, an integer may well be chance.
-        node.doubtful = abs(place - position) > error
+        # Further off, an integer may well be chance.
+        node.doubtful = abs(place - position) > min(2.0 * error, bound)
         return
     if tolerance > _NEAR:
         # Labels again, inside a window, when it excludes at least three quarters.

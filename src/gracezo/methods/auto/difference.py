@@ -55,6 +55,7 @@ class Differences:
         self._typical, self._varied = math.nan, 1.0  # of those met
         self.scale = 0.0
         """The largest |f| at any iterate: what a step could gain at most, for want of better."""
+        self._bounds = (1.0, 1)  # squared errors in units of their bounds, summed, and their number
         self.density = math.nan
         """Curvature of an anonymous coordinate, in the mean over all of them."""
 
@@ -119,6 +120,21 @@ class Differences:
         else:
             self._varied = 1.0
 
+    @property
+    def met(self) -> float:
+        """What share of its bound an error has turned out to have, in the root mean square.
+
+        The bound itself counts as the first of those seen.
+        """
+        total, count = self._bounds
+        return math.sqrt(total / count)
+
+    def see(self, error: float, bound: float) -> None:
+        """Note an error that became known, and the bound that it was given."""
+        if bound > 0.0 and not self.noise:
+            total, count = self._bounds
+            self._bounds = total + min(error / bound, 1.0) ** 2, count + 1
+
     def floor(self, slope: float) -> float:
         """Return the least curvature credible beside a slope: nothing promises more than |f| itself."""
         return slope * slope / (2.0 * self.scale)
@@ -165,7 +181,7 @@ class Differences:
         What differs from coordinate to coordinate adds up like a random walk, and one of them may be
         typical of those that matter.
         """
-        share = max(self._constants.curvature, 2.0 / math.sqrt(max(squares, 4.0)))
+        share = 2.0 / math.sqrt(max(squares, 4.0))
         return self.density * squares * share + max(self.typical, self._bent)
 
     def read(self, look: Look, change: Change) -> tuple[float, float]:

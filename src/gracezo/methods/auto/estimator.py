@@ -67,7 +67,8 @@ class TreeEstimator:
         """Search until what is left cannot be told from rounding, or is negligible, or cannot be paid.
 
         What two coordinates cancel in a sum stays hidden under these weights, so the end is checked with
-        fresh ones: one more query, which measures the residual and begins the search again if it is large.
+        others: those of K, if it was asked of all coordinates and is precise enough; or fresh ones, which
+        take one more query. That measures the residual, and begins the search again if it is large.
         Where f is noisy, each coordinate found is then looked at once more, alone and near, for a slope with
         an error that can be relied on.
         """
@@ -81,7 +82,7 @@ class TreeEstimator:
 
         differences = Differences(self._constants, self._eps)
         density = Density(self._d - len(self._walls.fixed), self._constants.forget)
-        search = Search(self._constants, differences, density, note, self._walls)
+        search = Search(self._constants, differences, density, note, self._walls, complete=True)
         search.centre(at)
         residual = math.nan
         plantings = 0
@@ -99,6 +100,8 @@ class TreeEstimator:
                     yield from answered(at, requests)
                     search.floor = self._constants.negligible * float(np.sqrt(norm2))
                     residual = search.unexplained
+                if not math.isnan(left := search.checked(len(found), math.sqrt(norm2))):
+                    residual, settled = max(residual, left), True
                 settled = settled or search.flat
             if differences.pairs is not None:
                 yield from self._refine(at, differences, differences.pairs, found)

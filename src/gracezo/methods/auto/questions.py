@@ -26,6 +26,8 @@ from gracezo.methods.auto.tree import Node, Tree, learn_moment, split
 from gracezo.methods.auto.walls import Walls
 
 _LEAST = 0.25  # of the labels in a window
+_BESIDE = 0.5  # the same, when what lies before the window is asked along
+_NARROW = 0.02  # of a set: a window in which another coordinate is unlikely
 _SIXTH = 1.0 / 6.0  # of a set: labels that leave a larger window are of no use
 _SAME = 0.3  # relative difference of slopes that pass for one
 _PRECISE = 0.01  # relative error of a slope that needs no pair to confirm it
@@ -64,6 +66,8 @@ class Questions:
         Who is told what came of a set.
     walls
         The bounds around the present point.
+    complete
+        Whether the search goes on until nothing is left.
     """
 
     constants: Constants
@@ -72,6 +76,7 @@ class Questions:
     tree: Tree
     keeper: Keeper
     walls: Walls
+    complete: bool = False
 
     def about(self, node: Node, limit: int) -> list[Request]:
         """Return up to `limit` queries that bring a set nearest to a single confirmed coordinate."""
@@ -79,7 +84,7 @@ class Questions:
             node.candidate = node.start
         unread = node.window is None or node.inner is not None
         if node.candidate is None and node.moment is not None and unread and not node.several:
-            read(node, self.tree.weights, self.constants.trust)
+            read(node, self.tree.weights, self.constants.trust, self.differences.met)
             if node.several:
                 self.density.saw_labels(node.spread, False)
         if node.candidate is not None:
@@ -104,48 +109,67 @@ class Questions:
     def _labels_pay(self, node: Node) -> bool:
         """Whether K is worth more than a cut.
 
-        Sharp labels that do not decode are not lost: they serve the parts, and say where to cut. Blurred
-        ones are, and need L = 2 queries to decode, the second within a window. Then labels cost
-        L + (1 − p)·(1 + R) and the cut first 1 + p·L' + (1 − p)·R, where p is the chance of a single
-        coordinate, L' what labels take on its half and R all the rest: labels pay when p > L/(1 + L').
-        With noise they are asked in several windows, and pay by the bits that each of them brings.
+        It is not lost if it does not decode: it serves the parts, and says where to cut. If it is blurred, it
+        leaves a window, and the labels asked there are a cut as well. So it has to be precise enough to leave
+        a small part, and likely to save a cut: by the chance of a single coordinate times the cuts that
+        would take; with noise, where labels are asked in several windows, times the bits that each brings.
+        A search that goes to the end asks K of all coordinates, which will show that nothing is left.
         """
-        alone = self.density.alone(node.spread)
         look = self.differences.across(self.tree.squares(node.start, node.stop) / 3.0, node.u)
-        blur = math.hypot(look.error(node.u), node.error) / abs(node.u)
-        if self.differences.noise:
-            window = 2.0 * self.constants.trust * blur
-            return window <= _SIXTH and alone * -math.log2(max(window, 1.0 / node.size)) > 1.0
-        blur *= node.size
-        if blur <= SHARP:
-            return alone * math.log2(node.size) > 1.0
-        # The error of a half is smaller by √2, and it has half the positions.
-        return alone > 2.0 / (2.0 if blur <= 2.0**1.5 * SHARP else 3.0)
+        blur = self.differences.met * math.hypot(look.error(node.u), node.error) / abs(node.u)
+        window = 2.0 * self.constants.trust * blur
+        if window > _SIXTH:
+            return False
+        bits = -math.log2(max(window, 1.0 / node.size)) if self.differences.noise else math.log2(node.size)
+        every = self.complete and not self.differences.noise and node.size == len(self.tree.order)
+        return every or self.density.alone(node.spread) * bits > 1.0
 
     def _labels(self, node: Node, start: int, stop: int) -> Request:
         """Ask K: the weights of a slice times labels that rise to 1.
 
-        From 0 on the whole set; from more in a window, where no answer means that nothing is there.
+        From 0 on the whole set; from more in a window, where no answer means that nothing is there. What lies
+        before a narrow window is asked along with the lowest label: if nothing is in the window, the answer
+        is U of that part, and the query was a cut. Noise would blur it too much.
         """
         tree = self.tree
         span = stop - start
         whole = start == node.start and stop == node.stop
-        least = 0.0 if whole else _LEAST
-        weights = tree.weights[start:stop] * np.linspace(least + (1.0 - least) / span, 1.0, span)
-        squares = float(weights @ weights)
-        look = self.differences.across(squares, node.u, room=tree.room(start, stop))
+        narrow = not self.differences.noise and span <= _NARROW * node.size
+        begin, least = (node.start, _BESIDE) if narrow else (start, 0.0 if whole else _LEAST)
+        labels = np.full(stop - begin, least)
+        labels[start - begin :] = np.linspace(least + (1.0 - least) / span, 1.0, span)
+        weights = tree.weights[begin:stop] * labels
+        look = self.differences.across(float(weights @ weights), node.u, room=tree.room(begin, stop))
 
         def absorb(change: Change) -> None:
             value, error = self.differences.read(look, change)
             scale = span / (1.0 - least)
             moment, blur = scale * (value - least * node.u) + (start - 1) * node.u, scale * error
+            # Something in the window would give a value between its least label and 1, times U.
+            outside = abs(value - 0.5 * (1.0 + least) * node.u) - 0.5 * (1.0 - least) * abs(node.u)
             if whole:
                 learn_moment(node, moment, blur)
+                if span == len(tree.order):
+                    tree.moment, tree.blur = moment, blur
+            elif begin < start and outside > self.constants.trust * error:
+                self._part(node, start, stop, value / least, error / least)
+                return
             else:
                 node.inner = moment, blur
             self.keeper.open(node)
 
-        return look.request(tree.order[start:stop], weights, Role.PROBE, absorb)
+        return look.request(tree.order[begin:stop], weights, Role.PROBE, absorb)
+
+    def _part(self, node: Node, start: int, stop: int, before: float, error: float) -> None:
+        """Cut a set at a window with nothing in it, given U of what lies before."""
+        node.several = True
+        self.density.saw_labels(node.spread, False)
+        # The window goes to the lesser part, so that K/U does not lead back into it.
+        at = start if abs(before) > abs(node.u - before) else min(stop, node.stop - 1)
+        one, two = split(node, at, before, error)
+        self._inherit(node, one, two)
+        for each in (one, two):
+            self.keeper.open(each)
 
     def _cut(self, node: Node, count: int) -> list[Request]:
         """Ask for U of the first `count` of `count` + 1 parts; the last follows by subtraction."""
@@ -198,7 +222,9 @@ class Questions:
         """Let a part that holds everything inherit what was known of the whole."""
         small, large = sorted((one, two), key=lambda node: abs(node.u))
         empty = abs(small.u) <= self.constants.trust * small.error
-        if empty and whole.moment is not None and (whole.several or whole.position[1] <= SHARP):
+        if not empty or whole.moment is None:
+            return
+        if whole.several or self.differences.met * whole.position[1] <= SHARP:
             if self.differences.noise and whole.streak >= 1:
                 return  # noise may have misled the labels: ask them anew
             # What the empty part seems to hold is an error of U: it must not move K/U.
@@ -255,6 +281,9 @@ class Questions:
                 self.keeper.tried(side, True)
                 self.density.saw_labels(node.spread, True)
                 error = node.error / abs(float(tree.weights[position]))
+                if node.moment is not None:
+                    place, bound = node.position
+                    differences.see(abs(place - position), bound)
                 tree.remove(node, position, slope)
                 node.first, node.length = None, 0.0
                 if length < _SEEN * wanted:

@@ -81,6 +81,7 @@ class FirstLook:
             left = changes[2].ahead - middle * self.value - 0.5 * middle**2 * self._curvature
             # What rounding leaves of the slope, at the nearest, is multiplied on the way to the middle.
             if abs(left) <= self._constants.trust * rounding * (1.0 + middle / distances[0]):
+                self._refit(distances[2], distances[1], changes[2].ahead, changes[1].ahead)
                 return 0.0
         farther = min(FAR * distances[-1], self._room.ahead)
         if self.flat and farther > max(distances):
@@ -110,9 +111,20 @@ class FirstLook:
         # The curvature of the whole set, or its bound when none shows.
         differences.density = max(abs(curvature), error) / max(self._squares, 1e-300)
         self.value, self._curvature = slopes[0] - 0.5 * near * curvature, curvature
-        doubtful = error + self._constants.curvature * abs(curvature)
-        self.error = differences.rounding / near + 0.5 * near * doubtful
+        self.error = differences.rounding / near + 0.5 * near * error
         return distances, changes
+
+    def _refit(self, middle: float, far: float, at_middle: float, at_far: float) -> None:
+        """Fit the parabola through the farther two, once the nearest has shown that it is one so far.
+
+        Rounding weighs less there: as much less in the slope as the middle is farther than the nearest.
+        """
+        rounding = self._differences.rounding
+        curvature = 2.0 * (at_far / far - at_middle / middle) / (far - middle)
+        error = 4.0 * rounding / (middle * far)
+        self._differences.density = max(abs(curvature), error) / max(self._squares, 1e-300)
+        self.value = at_middle / middle - 0.5 * middle * curvature
+        self.error = rounding / middle + 0.5 * middle * error
 
     def _regular(self, at: Point) -> Steps[bool]:
         """Look to both sides, as far as f bends regularly; return whether it does at some distance."""

@@ -25,6 +25,7 @@ from gracezo.methods.auto.walls import Walls
 
 _ALIKE = 2.0  # in a batch: how far below the best price a set may be to be cut into many parts at once
 _WORTH = 256.0  # and how far to be asked at all: prices go with U², so this is a sixteenth of U
+_HIDING = 1e-4  # times the norm found: what may hide beside any of so many, summed over all pairs of them
 
 
 class Search:
@@ -38,6 +39,8 @@ class Search:
         Called with (coordinate, derivative, curvature, error of the derivative) for each one found.
     walls
         The bounds around the present point.
+    complete
+        Whether the search is to go on until nothing is left.
     """
 
     def __init__(
@@ -47,12 +50,14 @@ class Search:
         density: Density,
         found: Callable[[int, float, float, float], None],
         walls: Walls | None = None,
+        complete: bool = False,
     ) -> None:
         self._constants = constants
         self._differences = differences
         self._density = density
         self._found = found
         self._walls = walls or Walls()
+        self._complete = complete
         self._downhill = [(1.0, 1.0), (1.0, 1.0)]  # by sign of U: confirmed, and tried
         self._drifted = (1.0, 1.0)  # rechecks: found changed, and made
         self.tree: Tree | None = None
@@ -136,6 +141,25 @@ class Search:
         self._most = max(self._most, self.tree.unexplained)
         return self.tree.unexplained < self._constants.drift * self._most
 
+    def checked(self, number: int, norm: float) -> float:
+        """Return what K of all coordinates shows to be left, if that is nothing but an error; else NaN.
+
+        What cancels in U does not cancel in K. It counts if it is no more blurred than U with fresh weights.
+        But a coordinate may hide beside one found, whose value then makes up for it in U, and nearly in K:
+        the more likely, the more were found and the more K is blurred. That is decided by their `number`
+        and `norm`.
+        """
+        tree = self.tree
+        if tree is None or math.isnan(tree.moment):
+            return math.nan
+        n = len(tree.order)
+        left, error = abs(tree.moment) / n, self._differences.met * tree.blur / n
+        fresh = self._differences.across(tree.squares(0, n), 0.0).fixed
+        seen = self._constants.trust * error
+        if left > seen or error > fresh or number**2 * seen > _HIDING * norm:
+            return math.nan
+        return math.sqrt(3.0) * left  # labels k/n have the mean square 1/3
+
     @property
     def promise(self) -> float:
         """The decrease that all open sets together promise."""
@@ -185,7 +209,9 @@ class Search:
         if not self._is_rooted:
             return [self._plant_request()]
         price = self._top_price()
-        questions = Questions(self._constants, self._differences, self._density, self.tree, self, self._walls)
+        questions = Questions(
+            self._constants, self._differences, self._density, self.tree, self, self._walls, self._complete
+        )
         # The best sets, alike in price, are cut into as many parts at once as the batch has room for.
         best = self._take(limit, price / _ALIKE)
         share = limit // max(len(best), 1)

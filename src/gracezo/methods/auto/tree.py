@@ -107,6 +107,10 @@ class Tree:
     """U of all coordinates together, less what was taken out."""
     error: float = 0.0
     """Its error."""
+    moment: float = math.nan
+    """K of all coordinates, less what was taken out, when it has been asked."""
+    blur: float = 0.0
+    """Its error."""
 
     def __post_init__(self) -> None:
         self._squares = np.concatenate([[0.0], np.cumsum(self.weights**2)])
@@ -144,6 +148,7 @@ class Tree:
         for heap in self._heaps:
             heap.clear()
         self.mass = [0.0, 0.0]
+        self.moment = math.nan
 
     @property
     def unexplained(self) -> float:
@@ -155,6 +160,9 @@ class Tree:
         share, error = self.weights[position] * value, abs(self.weights[position]) * error
         self.weights[position] = 0.0
         self.total -= share
+        # Errors of U cancel in the sum over all sets; in K they do not.
+        self.moment -= position * share
+        self.blur = math.hypot(self.blur, position * max(error, node.error))
         node.u -= share
         node.error, node.blur = math.hypot(node.error, error), math.hypot(node.blur, node.size * error)
         if node.moment is not None:
