@@ -128,15 +128,16 @@ def test_the_noise_of_rounding_is_that_of_an_even_spread() -> None:
 
 
 @pytest.mark.parametrize("problem", [Distance, Magnitude])
-def test_an_exact_function_pays_one_query(problem: type[Distance] | type[Magnitude]) -> None:
-    for seed in range(100, 104):
+def test_an_exact_function_pays_at_most_three_queries(problem: type[Distance] | type[Magnitude]) -> None:
+    price = []
+    for seed in range(100, 110):
         fun = problem(seed)
         target = 0.01 * fun(fun.x0)
         told = gracezo.minimize(fun, fun.x0, seed=seed, target=target, noise=0.0)
         looked = gracezo.minimize(fun, fun.x0, seed=seed, target=target)
-        assert looked.nfev == told.nfev + 1
-        assert looked.x.tobytes() == told.x.tobytes()
-        assert looked.fun_error == 0.0
+        assert looked.fun_error == told.fun_error == 0.0
+        price.append(looked.nfev - told.nfev)
+    assert np.mean(price) <= 3.0  # one more at the root, where it also serves the slope
 
 
 def test_noise_that_is_told_is_not_measured() -> None:
