@@ -111,7 +111,7 @@ def rows(instances: int, only: str, first: int) -> Iterator[tuple[str, Callable[
     def gradient() -> None:
         for d in (10_000, 1_000_000):
             for s in (1, 5, 10, 30, 100):
-                count = instances if d < 1_000_000 else 2
+                count = instances if d < 1_000_000 else min(instances, 6)
                 cost = []
                 for seed in range(first, first + count):
                     fun = Distance(d=d, s=s, seed=seed)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,6 +20,10 @@ from gracezo.core.run import Limits, Run
 from gracezo.core.steps import whole_run
 from gracezo.core.types import FloatArray
 from gracezo.methods.auto import auto
+from gracezo.methods.auto.decode import read
+from gracezo.methods.auto.questions import Questions
+from gracezo.methods.auto.request import Change, Request
+from gracezo.methods.auto.tree import Node
 
 Objective = Callable[[FloatArray], float]
 
@@ -115,6 +122,39 @@ def test_distance_in_five_queries_a_coordinate() -> None:
         assert result.success
         queries.append(len(asked))
     assert np.mean(queries) <= 52
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_a_wrong_coordinate_taken_for_confirmed_does_not_hide_the_true_one(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    wrong: list[int] = []
+    confirm = Questions._confirm
+
+    def misread(node: Node, *known: Any) -> None:
+        read(node, *known)
+        if node.candidate is not None and node.size > 1 and not wrong:
+            node.candidate += 1 if node.candidate + 1 < node.stop else -1
+            node.doubtful = False
+            wrong.append(node.candidate)
+
+    def deceived(self: Questions, node: Node, position: int) -> Request | None:
+        request = confirm(self, node, position)
+        if request is None or wrong != [position]:
+            return request
+        wrong.append(position)
+        linear = float(abs(request.steps[0] * node.u / self.tree.weights[position]))
+        absorb = request.absorb
+        return replace(request, absorb=lambda change: absorb(Change(-0.85 * linear)))
+
+    monkeypatch.setattr(sys.modules[Questions.__module__], "read", misread)
+    monkeypatch.setattr(Questions, "_confirm", deceived)
+    fun, gradient = distance(seed)
+    x0 = np.zeros(2_000)
+    result, _ = minimise(fun, x0, seed, 400, target=1e-6 * fun(x0))
+    assert len(wrong) == 2
+    assert result.success
+    assert set(np.flatnonzero(np.abs(gradient) > 0.1).tolist()) <= set(result.support.tolist())
 
 
 def test_it_converges_and_stops() -> None:
