@@ -103,4 +103,8 @@ class Walls:
 
     def displacement(self, indices: IntArray, steps: FloatArray) -> FloatArray:
         """Return steps as the walls leave them."""
-        return steps if self.box is None else self.ends(indices, steps) - self._x[indices]
+        if self.box is None:
+            return steps
+        ends, here = self.ends(indices, steps), self._x[indices]
+        # A step that no wall cuts is left as it is: the difference would be rounded.
+        return np.where(ends == here + steps, steps, ends - here)
