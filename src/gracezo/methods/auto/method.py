@@ -31,6 +31,7 @@ from gracezo.methods.auto.estimator import TreeEstimator
 from gracezo.methods.auto.line import Trial, line_search, slope_at_best
 from gracezo.methods.auto.model import Model
 from gracezo.methods.auto.path import Path, newton_path
+from gracezo.methods.auto.pinning import pinned
 from gracezo.methods.auto.request import Request, answered
 from gracezo.methods.auto.search import Search
 from gracezo.methods.auto.support import Support, outside
@@ -72,6 +73,7 @@ class Auto:
         self._spent = 0  # queries since the last step that only this step needed
         self._redeemed = 1.0  # share of its promise that a step has brought
         self._promised = math.inf
+        self._rate = 0.0  # decrease per query that the last step has brought
         self._failures = 0
         self._doubt_support = 0.0
         self._doubt_outside = 0.0
@@ -103,6 +105,7 @@ class Auto:
         at = self._best_known(start)
         if at is not start:
             yield Moved(at)
+        self._start = at.x
         self._search.centre(at)
         self._suspect(key)
         self._plant_outside(key)
@@ -263,7 +266,7 @@ class Auto:
         if self._foretold is None:
             path = self._path()
             # Walls may leave nothing of what the model hoped for; each coordinate alone still has its part.
-            blocked = self._walls.box is not None and not path.descends
+            blocked = self._walls.stops is not None and not path.descends
             self._foretold = len(slopes), self._known() if blocked else -path.foreseen(1.0)
         # No step has been made yet along those found since: the model has their own curvature only.
         known, promise = self._foretold
@@ -306,10 +309,15 @@ class Auto:
         support = self._support
         measured = not support.pending
         support.settle()
+        begun, slopes = at, support.slopes.copy()
+        at = yield from self._mind_kinks(at)
         # A difference of slopes says something of the curvature only if both were measured.
         if self._pending is not None and measured and self._measured:
             step, before, expected = self._pending
-            self._model.learn(step, support.slopes[: len(step)] - before, expected)
+            # What jumped at a kink is no curvature.
+            crossed = support.kinks.located[: len(step)]
+            change = np.where(crossed, support.smooth[: len(step)] * step, slopes[: len(step)] - before)
+            self._model.learn(step, change, expected)
         self._pending, self._measured = None, measured
         path = self._path()
         if not path.descends:
@@ -329,18 +337,40 @@ class Auto:
         self._overhead += 0.2 * (self._spent + len(trials) - self._overhead)
         self._spent = 0
         best = trials[0]
+        self._rate = -best.change / self._overhead if best.change < 0.0 else 0.5 * self._rate
         if best.change >= 0.0:
-            support.stiffen(path.direction, min(trial.t for trial in trials), 0.0)
+            support.stiffen(path.direction, min(trial.t for trial in trials), 0.0, ahead=1.0)
             self._failed(key)
-            return None
+            if at is begun:
+                return None
+            self._replant_support(key, begun.value - at.value)
+            return at
         x = at.x.copy()
         x[support.indices] = self._walls.ends(support.indices, best.t * path.direction)
         moved = Point(x, best.value, self._differences.noise)
         self._review(trials, path)
-        self._search.centre(moved)
+        self._arrive(moved)
         self._searched_here = False
         self._replant_support(key, self._doubt_support)
         return moved
+
+    def _mind_kinks(self, at: Point) -> Steps[Point]:
+        """Locate the kinks that slopes have shown; return the present point, moved onto them."""
+        moved, queries = yield from pinned(at, self._support, self._differences, self._start, self._rate)
+        self._queries += queries
+        if moved is not at:
+            self._failures = 0
+            self._doubt_outside += self._search.drifting * (at.value - moved.value)
+        self._arrive(moved)
+        return moved
+
+    def _arrive(self, at: Point) -> None:
+        """Go on around another point."""
+        self._search.centre(at)
+        support, kinks = self._support, self._support.kinks
+        if kinks.any:
+            kinks.moved(at.x[support.indices], support.slopes)
+            self._walls.stop(support.indices, kinks.places, kinks.pinned)
 
     def _review(self, trials: list[Trial], path: Path) -> None:
         """Compare what a step brought with what the model foresaw, and doubt accordingly."""
@@ -357,7 +387,8 @@ class Auto:
         self._doubt_outside += self._search.drifting * doubt
         support.relax()
         if best.t < rules.short:
-            support.stiffen(path.direction, best.t, -best.change)
+            cut = min((trial.t for trial in trials if trial.t > best.t), default=1.0)
+            support.stiffen(path.direction, best.t, -best.change, ahead=cut)
             doubt = max(doubt, -path.foreseen(1.0) + best.change)
         # The model sees all slopes change in proportion; f has shown by how much.
         left = float(np.clip(slope_at_best(trials, slope) / slope, -1.0, 1.0))

@@ -89,7 +89,7 @@ def newton_path(
     model: Model, walls: Walls, indices: IntArray, slopes: FloatArray, diagonal: FloatArray
 ) -> Path:
     """Return the way of a quasi-Newton step."""
-    if walls.box is None:
+    if walls.stops is None:
         return Path(walls, indices, slopes, model.direction(slopes, diagonal))
     free = ~walls.held(indices, slopes)
     step, wish = np.zeros(len(slopes)), np.zeros(len(slopes))

@@ -18,6 +18,7 @@ from gracezo.core.asks import Role
 from gracezo.core.types import BoolArray, FloatArray, IntArray
 from gracezo.methods.auto.constants import Constants
 from gracezo.methods.auto.difference import Differences
+from gracezo.methods.auto.kinks import Kinks
 from gracezo.methods.auto.request import Change, Request
 from gracezo.methods.auto.tree import Node, Tree, split
 from gracezo.methods.auto.walls import Walls
@@ -44,6 +45,7 @@ class Support:
         self.slopes: FloatArray = np.zeros(0)
         self.curvatures: FloatArray = np.zeros(0)
         self._stiff: FloatArray = np.zeros(0)
+        self.kinks = Kinks(constants.forget)
         self._tree: Tree | None = None
         self._members: IntArray = np.zeros(0, np.int64)  # positions in the support, in the tree's order
         self._scale: FloatArray = np.zeros(0)
@@ -63,21 +65,33 @@ class Support:
     @property
     def diagonal(self) -> FloatArray:
         """Positive curvatures, with a stand-in where the measured one is not."""
+        return np.maximum(self.smooth, self._stiff)
+
+    @property
+    def smooth(self) -> FloatArray:
+        """The same, of f between kinks."""
         differences = self._differences
         floor = np.maximum(self.slopes**2 / (2.0 * differences.scale), differences.typical)
-        smooth = np.where(
-            self.curvatures > 0.0, self.curvatures, np.maximum(floor, np.finfo(np.float64).tiny)
-        )
-        return np.maximum(smooth, self._stiff)
+        return np.where(self.curvatures > 0.0, self.curvatures, np.maximum(floor, np.finfo(np.float64).tiny))
 
-    def stiffen(self, direction: FloatArray, t: float, brought: float) -> None:
+    def stiffen(self, direction: FloatArray, t: float, brought: float, ahead: float) -> None:
         """Take coordinates that alone promised more than the whole step brought no further than they came.
 
-        That is how a kink ahead shows: the slope in front of it promises what is not there.
+        That is how a kink ahead shows: the slope in front of it promises what is not there. It may lie
+        before the place where the step of length `ahead` would have led.
         """
         promised = 0.5 * np.abs(self.slopes * direction)
-        culprits = np.flatnonzero(promised > min(max(brought, 0.0), 0.5 * float(promised.max())))
+        most = 0.5 * float(promised.max())
+        culprits = np.flatnonzero(promised > min(max(brought, 0.0), most))
         self._stiff[culprits] = np.abs(self.slopes[culprits] / (t * direction[culprits]))
+        if brought <= 0.0:
+            culprits = np.flatnonzero(promised > most)
+        self.kinks.grow(len(self))
+        self.kinks.blame(culprits, self._walls.ends(self.indices, ahead * direction)[culprits])
+
+    def loosen(self, member: int) -> None:
+        """Give a coordinate its own curvature back."""
+        self._stiff[member] = 0.0
 
     def relax(self) -> None:
         """Let stiffened coordinates return by and by to the curvature measured on them."""
@@ -93,9 +107,11 @@ class Support:
             return
         self._members = rng.permutation(n)
         spread = self._constants.spread
-        # Downhill side first: at a kink only that side counts.
-        sides = np.where(self.slopes > 0.0, -1.0, 1.0)
-        self._scale = np.sqrt(self.diagonal)[self._members]
+        # Downhill side first: at a kink only that side counts. On a kink, the side that the slope is of.
+        self.kinks.grow(n)
+        downhill = np.where(self.slopes > 0.0, -1.0, 1.0)
+        sides = np.where(self.kinks.sides != 0.0, self.kinks.sides, downhill)
+        self._scale = np.sqrt(self.smooth)[self._members]
         weights = rng.uniform(1.0 - spread, 1.0 + spread, n) * sides[self._members] / self._scale
         order = self.indices[self._members]
         self._tree = Tree(order, *self._walls.aim(order, weights, self._differences.size(1.0, 0.0)))

@@ -34,6 +34,18 @@ class Walls:
         whole = box is None or len(box.free) == box.d
         self.fixed: IntArray = _NONE if whole or box is None else np.flatnonzero(box.lower == box.upper)
         """Coordinates that cannot move at all."""
+        self.stops = box
+        """Where steps end: at the bounds, and at kinks. Probes mind the bounds only."""
+
+    def stop(self, indices: IntArray, places: FloatArray, pinned: BoolArray) -> None:
+        """Let steps of these coordinates end at these places, too; those pinned do not move."""
+        lower, upper = np.full(len(self._x), -np.inf), np.full(len(self._x), np.inf)
+        if self.box is not None:
+            lower, upper = self.box.lower.copy(), self.box.upper.copy()
+        x = self._x[indices]
+        lower[indices] = np.where(pinned | (places < x), np.fmax(lower[indices], places), lower[indices])
+        upper[indices] = np.where(pinned | (places > x), np.fmin(upper[indices], places), upper[indices])
+        self.stops = Box(lower, upper)
 
     def centre(self, x: FloatArray) -> FloatArray:
         """Note the present point; return the coordinates of it that can move."""
@@ -66,15 +78,15 @@ class Walls:
 
     def rooms(self, indices: IntArray, slopes: FloatArray) -> FloatArray:
         """Return how far each coordinate can go against its slope."""
-        if self.box is None:
+        if self.stops is None:
             return np.full(len(indices), np.inf)
-        return self.box.ahead(self._x, indices, -slopes)
+        return self.stops.ahead(self._x, indices, -slopes)
 
     def room(self, coordinate: int, slope: float) -> float:
         """Return how far one coordinate can go against its slope."""
         if self.box is None:
             return np.inf
-        return float(self.rooms(np.array([coordinate]), np.array([slope]))[0])
+        return float(self.box.ahead(self._x, np.array([coordinate]), np.array([-slope]))[0])
 
     def held(self, indices: IntArray, slopes: FloatArray) -> BoolArray:
         """Return which coordinates stand at a wall that shuts their way down."""
@@ -82,7 +94,7 @@ class Walls:
 
     def promise(self, indices: IntArray, slopes: FloatArray, diagonal: FloatArray) -> float:
         """Return the decrease of Newton steps along each coordinate alone, as far as there is room."""
-        if self.box is None:
+        if self.stops is None:
             return 0.5 * float(np.sum(slopes**2 / diagonal))
         lengths = np.minimum(np.abs(slopes) / diagonal, self.rooms(indices, slopes))
         return float(np.sum(lengths * (np.abs(slopes) - 0.5 * diagonal * lengths)))
@@ -91,19 +103,19 @@ class Walls:
 
     def ends(self, indices: IntArray, steps: FloatArray) -> FloatArray:
         """Return the coordinates at the end of steps, which the walls may cut."""
-        if self.box is None:
+        if self.stops is None:
             return np.asarray(self._x[indices] + steps)
-        return self.box.place(self._x, indices, steps)
+        return self.stops.place(self._x, indices, steps)
 
     def ahead(self, indices: IntArray, steps: FloatArray) -> FloatArray:
         """Return how far each coordinate can go in the direction of its step."""
-        if self.box is None:
+        if self.stops is None:
             return np.full(len(indices), np.inf)
-        return self.box.ahead(self._x, indices, steps)
+        return self.stops.ahead(self._x, indices, steps)
 
     def displacement(self, indices: IntArray, steps: FloatArray) -> FloatArray:
         """Return steps as the walls leave them."""
-        if self.box is None:
+        if self.stops is None:
             return steps
         ends, here = self.ends(indices, steps), self._x[indices]
         # A step that no wall cuts is left as it is: the difference would be rounded.

@@ -1,0 +1,159 @@
+"""Kinks in `auto`: one is found by tangents, pinned, and let go."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import gracezo
+from gracezo.core.asks import Ask, Point, Steps
+from gracezo.core.types import FloatArray
+from gracezo.methods.auto.corner import Corner, Tangent
+from gracezo.methods.auto.kinks import Kinks
+
+R = TypeVar("R")
+Line = Callable[[float], float]
+
+
+def answer(search: Steps[R], line: Line) -> R:
+    """Answer queries along one coordinate, and return what the search returns."""
+    try:
+        ask = next(search)
+        while True:
+            assert isinstance(ask, Ask)
+            ask = search.send(np.array([line(float(ask.point(0)[0]))]))
+    except StopIteration as end:
+        result: R = end.value
+        return result
+
+
+def find(line: Line, here: float, slope: float, there: float, likely: float) -> tuple[object, Corner]:
+    """Answer a search along one coordinate."""
+    corner = Corner(Point(np.array([here]), line(here)), 0, slope, there, rounding=2e-16)
+    return answer(corner.find(likely), line), corner
+
+
+@given(
+    left=st.floats(0.1, 10.0),
+    right=st.floats(0.1, 10.0),
+    place=st.floats(-0.9, 0.9),
+    mirrored=st.booleans(),
+)
+def test_a_corner_between_straight_lines_takes_five_queries(
+    left: float, right: float, place: float, mirrored: bool
+) -> None:
+    def line(x: float) -> float:
+        return right * (x - place) if x > place else left * (place - x)
+
+    here, slope, there = (1.0, right, -1.0) if mirrored else (-1.0, -left, 1.0)
+    found, corner = find(line, here, slope, there, likely=5.0)
+    assert found == pytest.approx((-left, right), rel=1e-3)
+    assert corner.best.x[0] == pytest.approx(place, abs=1e-6)
+    assert corner.queries == 5
+
+
+def test_curved_sides_take_more_rounds_and_give_the_kink_as_exactly() -> None:
+    found, corner = find(lambda x: abs(x - 0.2) + np.exp(0.5 * x), -1.0, -1.0 + 0.5 * np.exp(-0.5), 2.0, 9.0)
+    assert isinstance(found, tuple)
+    assert corner.best.x[0] == pytest.approx(0.2, abs=1e-6)
+    assert found[1] - found[0] == pytest.approx(2.0, rel=0.1)
+
+
+def test_a_likely_place_is_tried_first() -> None:
+    found, corner = find(lambda x: abs(x) + 0.1 * x**2, -1.0, -1.2, 1.0, likely=0.0)
+    assert found == pytest.approx((-1.0, 1.0), rel=1e-4)
+    assert (corner.best.x[0], corner.queries) == (0.0, 3)
+
+
+def test_a_parabola_has_no_kink_and_ends_the_search_after_one_round() -> None:
+    found, corner = find(lambda x: (x - 0.3) ** 2, -1.0, -2.6, 1.0, likely=5.0)
+    assert found is None
+    assert corner.queries == 4
+    assert corner.best.value < 1.69
+
+
+def test_nothing_on_the_way_is_a_step_of_one_query() -> None:
+    found, corner = find(lambda x: -x, 0.0, -1.0, 1.0, likely=5.0)
+    assert (found, corner.queries, corner.best.x[0]) == (None, 1, 1.0)
+
+
+def test_tangents_that_do_not_meet_say_so() -> None:
+    assert np.isnan(Tangent(0.0, 0.0, -1.0).meets(Tangent(1.0, -2.0, 1.0)))
+
+
+def located(kinks: Kinks, x: FloatArray, slopes: FloatArray) -> None:
+    """Let the first coordinate find its kink, at 0, where the slope jumps from −1 to 2."""
+    kinks.grow(len(x))
+    kinks.update(x, slopes)
+    kinks.blame(np.array([0]), np.array([1.0]))
+    assert kinks.suspects(x, slopes, np.ones(len(x)), 100.0).tolist() == [0]
+
+    def line(y: float) -> float:
+        return 2.0 * y if y > 0.0 else -y
+
+    search = kinks.locate(Point(x, line(x[0])), 0, 0, slopes, 9.0, rounding=2e-16)
+    answer(search, line)
+
+
+def test_a_kink_pins_its_coordinate_until_a_slope_turns() -> None:
+    kinks, slopes = Kinks(0.9), np.array([-1.0, 0.5])
+    located(kinks, np.array([-1.0, 0.0]), slopes)
+    x = np.array([kinks.places[0], 0.0])
+    assert kinks.pinned.tolist() == [True, False]
+    assert slopes[0] == pytest.approx(2.0, rel=1e-3)  # that on the right
+    kinks.update(x, slopes)
+    assert slopes[0] == pytest.approx(-1.0, rel=1e-3)  # each side in its turn
+    slopes[0] -= 2.5  # the rest of f now pulls to the right
+    kinks.update(x, slopes)
+    assert not kinks.pinned[0]
+    assert slopes[0] == pytest.approx(-0.5, rel=1e-2)
+    kinks.moved(x + 1.0, slopes)
+    assert kinks.sides.tolist() == [0.0, 0.0]
+
+
+def test_a_coordinate_that_comes_back_to_its_kink_is_foreseen_to_stay() -> None:
+    kinks, slopes = Kinks(0.9), np.array([-1.0, 0.5])
+    located(kinks, np.array([-1.0, 0.0]), slopes)
+    kinks.moved(np.array([3.0, 0.0]), slopes)
+    assert not kinks.pinned[0]
+    slopes[0] = 2.0
+    kinks.moved(np.array([kinks.places[0], 0.0]), slopes)
+    assert kinks.pinned[0]
+
+
+def test_corners_in_hidden_coordinates_are_reached() -> None:
+    rng = np.random.default_rng(5)
+    goal = np.zeros(500)
+    goal[rng.choice(500, 5, replace=False)] = rng.uniform(0.5, 1.5, 5)
+    sizes = np.where(goal > 0.0, rng.uniform(0.5, 1.5, 500), 0.0)
+
+    def f(x: FloatArray) -> float:
+        return float((sizes * np.abs(x - goal)).sum() + 0.5 * ((x - goal) ** 2).sum() + 1.0)
+
+    result = gracezo.minimize(f, np.zeros(500), max_queries=400, seed=1)
+    assert result.fun - 1.0 < 1e-5 * (f(np.zeros(500)) - 1.0)
+
+
+def test_a_lasso_is_solved_to_high_accuracy() -> None:
+    rng = np.random.default_rng(7)
+    a = rng.standard_normal((40, 60)) / np.sqrt(40.0)
+    truth = np.zeros(60)
+    truth[:4] = (2.0, -1.5, 1.0, -1.0)
+    b = a @ truth
+
+    def f(x: FloatArray) -> float:
+        rest = a @ x - b
+        return float(0.5 * (rest @ rest) + 0.05 * np.abs(x).sum())
+
+    # Proximal gradient steps, which know the kinks, as the oracle.
+    x, length = np.zeros(60), 1.0 / np.linalg.norm(a, 2) ** 2
+    for _ in range(20_000):
+        y = x - length * a.T @ (a @ x - b)
+        x = np.sign(y) * np.maximum(np.abs(y) - 0.05 * length, 0.0)
+    result = gracezo.minimize(f, np.zeros(60), max_queries=3000, seed=1)
+    assert result.fun - f(x) < 1e-6 * (f(np.zeros(60)) - f(x))
