@@ -19,11 +19,12 @@ import numpy as np
 
 from gracezo.core.asks import Moved, OutOfQueries, Point, Role, Steps
 from gracezo.core.keys import Key
-from gracezo.core.method import Estimator, Problem, uses
+from gracezo.core.method import Estimator, Problem
 from gracezo.core.result import Finish, Status
 from gracezo.core.steps import in_batches, reserving
 from gracezo.core.types import FloatArray
 from gracezo.methods.auto.answer import ANSWERS, DRAWS, drawn_again, measured_again
+from gracezo.methods.auto.beginning import best_known
 from gracezo.methods.auto.constants import Constants
 from gracezo.methods.auto.density import Density
 from gracezo.methods.auto.difference import Differences
@@ -102,7 +103,7 @@ class Auto:
         return in_batches(self._run(start, key), self._batch)
 
     def _run(self, start: Point, key: Key) -> Steps[Finish]:
-        at = self._best_known(start)
+        at = best_known(self._problem, start)
         if at is not start:
             yield Moved(at)
         self._start = at.x
@@ -166,15 +167,6 @@ class Auto:
         return f"the gradient is not sparse: {size:,} of {d:,} coordinates went through finite differences"
 
     # ------------------------------------------------------------ what the user knows
-
-    def _best_known(self, start: Point) -> Point:
-        if self._problem.known is None:
-            return start
-        points, values = self._problem.known
-        if self._problem.bounds is not None:
-            values = np.where(self._problem.bounds.inside(points), values, np.inf)
-        row = int(np.argmin(values))
-        return Point(points[row], float(values[row])) if values[row] < start.value else start
 
     def _suspect(self, key: Key) -> None:
         """Take the user's coordinates into the support; their slopes are to be measured first."""
@@ -406,25 +398,3 @@ class Auto:
             self._replant_support(key, doubt=math.inf)
         elif self._failures > 3:
             self._support.slopes[:] = 0.0
-
-
-@uses("support", "known", "bounds", "noise")
-def auto(problem: Problem, *, eps: float | None = None) -> Auto:
-    """Auto: the fewest queries, with nothing to tune; splits sets, remembers, steps by quasi-Newton.
-
-    Parameters
-    ----------
-    problem
-        What is known before the first query.
-    eps
-        A fixed finite difference; by default it follows the size of the set, the curvature
-        met and the precision of f.
-
-    Examples
-    --------
-    >>> from gracezo.core.method import Problem
-    >>> method = auto(Problem(d=100))
-    """
-    if eps is not None and not (math.isfinite(eps) and eps > 0.0):
-        raise ValueError(f"eps must be positive and finite, or None to let the method choose; got {eps!r}")
-    return Auto(problem, Constants(), eps)
