@@ -11,7 +11,8 @@ from benchmarks.queries.meter import LEVELS, Meter, RunOver, Task
 from benchmarks.queries.rivals import METHODS
 from benchmarks.queries.store import Job, Record, load
 
-_SEED = 1
+SEED = 1
+"""What every method is seeded with; the seeds of the instances are in `functions`."""
 
 
 def execute(job: Job, folder: Path, most_queries: int | None) -> tuple[Record | None, bool]:
@@ -43,7 +44,7 @@ def execute(job: Job, folder: Path, most_queries: int | None) -> tuple[Record | 
     ended = "itself"
     with np.errstate(all="ignore"):
         try:
-            task = Task(problem.x0, problem.s, budget, _SEED)
+            task = Task(problem.x0, problem.s, budget, SEED)
             method.solve(meter, task, **method.settings[job.setting])
         except RunOver:
             ended = "target" if len(meter.reached) == len(LEVELS) else "budget"

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Mapping
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
 
 from benchmarks.queries import plots, tables
+from benchmarks.queries.execute import SEED
 from benchmarks.queries.problem import TARGET_NAMES, TARGETS
 from benchmarks.queries.summary import Summary
 
+from gracezo.experiments.environment import describe
+
 _PAGE_TARGET = 1e-2
 _DRAWN_TARGETS = (1e-2, 1e-8)
+_RIVALS = ("cma", "nevergrad")  # packages that only rivals need
 
 
 def write_report(folder: Path, results: Path, page: Path | None) -> None:
@@ -25,6 +32,8 @@ def write_report(folder: Path, results: Path, page: Path | None) -> None:
     plots.profile_plot(summary, results / "profile-sweeps", per_sweep=True)
     for target in _DRAWN_TARGETS:
         plots.targets_plot(summary, target, results / f"targets-{TARGET_NAMES[target]}")
+    machine = json.dumps(_machine(summary), indent=1, ensure_ascii=False)
+    (results / "machine.json").write_text(machine + "\n", encoding="utf-8")
     for row, least in summary.below_floor():
         print(f"{row.entry.name}: a run found {least!r}, below the floor {row.floor!r}", file=sys.stderr)
     if page is not None:
@@ -57,6 +66,25 @@ def _parts(summary: Summary) -> dict[str, str]:
         parts["ratios"] = tables.ratios_table(summary, autos[0])
         parts["losses"] = tables.losses_table(summary, autos[0])
     return parts
+
+
+def _machine(summary: Summary) -> dict[str, Any]:
+    """Return seeds, versions and processor of the installation that writes the report."""
+    runs = [run for row in summary.rows for method in summary.methods for run in summary.runs(row, method)]
+    return {
+        "seed": SEED,
+        "runs": len(runs),
+        "processor_seconds": round(sum(run.seconds for run in runs)),
+        **describe(),
+        **{package: _version(package) for package in _RIVALS},
+    }
+
+
+def _version(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
 
 
 def _targets_page(summary: Summary) -> str:

@@ -266,6 +266,8 @@ def test_a_tiny_profile_end_to_end(tmp_path: Path, capsys: pytest.CaptureFixture
     for picture in ("profile-queries", "profile-sweeps", "targets-0.01"):
         for ending in (".png", ".svg"):
             assert (tmp_path / "results" / (picture + ending)).stat().st_size > 1000
+    machine = json.loads((tmp_path / "results" / "machine.json").read_text())
+    assert (machine["seed"], machine["runs"], machine["numpy"]) == (1, 3, np.__version__)
 
     kept = next((tmp_path / "runs").glob("*/*.json"))
     kept.write_text(json.dumps({**json.loads(kept.read_text()), "budget": 1}))

@@ -35,11 +35,13 @@ def solve(f: Objective, task: Task, step_size: float, eps: float) -> None:
 METHOD = Method(
     "grace",
     "GraCe (published)",
-    f"told s; the best of {len(_STEP_SIZES)} step sizes × {len(_DIFFERENCES)} ε, chosen afterwards, for free",
+    f"told s; best of {len(_STEP_SIZES)} step sizes × {len(_DIFFERENCES)} ε, chosen afterwards, for free; "
+    "at most 10⁸/d queries a run",
     solve,
     {
         f"step={step:g},eps={eps:g}": {"step_size": step, "eps": eps}
         for step in _STEP_SIZES
         for eps in _DIFFERENCES
     },
+    work=1e8,
 )
