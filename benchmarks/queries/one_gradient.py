@@ -1,6 +1,6 @@
 """Queries to find all s coordinates of one exactly sparse gradient, against d and against s.
 
-Run: python -m benchmarks.queries.one_gradient [--instances 10] [--report-only]
+Run: python -m benchmarks.queries.one_gradient [--instances 10] [--auto-only] [--report-only]
 
 The gradient is that of Distance at x0 = 0: s nonzero entries of very different sizes, and curvature in every
 coordinate. f(x0) counts as a query. Measured: auto, which is not told s; published GraCe, which is: one pass,
@@ -14,7 +14,7 @@ from __future__ import annotations
 import argparse
 import csv
 import math
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from statistics import mean
 
@@ -64,7 +64,7 @@ class Point:
 
 def measure(d: int, s: int, instances: int) -> Point:
     """Measure and compute everything for one d and s."""
-    problems = [Distance(_FIRST_SEED + instance, d, s) for instance in range(instances)]
+    problems = _instances(d, s, instances)
     auto = _average([_auto(problem) for problem in problems])
     eps = _best_difference(problems)
     once = _average([_grace(problem, eps, 1) for problem in problems])
@@ -82,6 +82,17 @@ def measure(d: int, s: int, instances: int) -> Point:
         s * math.log(d / s),
         counting_bound(d, s),
     )
+
+
+def measure_auto(point: Point, instances: int) -> Point:
+    """Measure auto anew, and keep the rest."""
+    problems = _instances(round(point.d), round(point.s), instances)
+    auto = _average([_auto(problem) for problem in problems])
+    return replace(point, auto=auto.queries, auto_found=auto.found)
+
+
+def _instances(d: int, s: int, count: int) -> list[Distance]:
+    return [Distance(_FIRST_SEED + instance, d, s) for instance in range(count)]
 
 
 def _auto(problem: Distance) -> Cost:
@@ -233,6 +244,9 @@ def main() -> None:
     parser.add_argument("--instances", type=int, default=10, help="instances of Distance at each point (10)")
     parser.add_argument("--results", type=Path, default=Path("docs/results/queries"))
     parser.add_argument("--page", type=Path, default=Path("docs/results/queries.md"))
+    parser.add_argument(
+        "--auto-only", action="store_true", help="measure auto anew, keep the rest of the CSV"
+    )
     parser.add_argument("--report-only", action="store_true", help="draw from the CSV files that are there")
     given = parser.parse_args()
     given.results.mkdir(parents=True, exist_ok=True)
@@ -240,10 +254,15 @@ def main() -> None:
     for against, grid in (("d", _DIMENSIONS), ("s", _SPARSITIES)):
         file = given.results / f"one-gradient-{against}.csv"
         if not given.report_only:
+            anew = (
+                (measure_auto(point, given.instances) for point in _read(file))
+                if given.auto_only
+                else (measure(d, s, given.instances) for d, s in grid)
+            )
             points = []
-            for d, s in grid:
-                points.append(measure(d, s, given.instances))
-                print(points[-1], flush=True)
+            for point in anew:
+                points.append(point)
+                print(point, flush=True)
             _write(points, file)
         sides.append(_read(file))
     by_d, by_s = sides
