@@ -218,6 +218,15 @@ def test_support_lbfgs_pays_for_one_gradient_and_then_for_its_support_only() -> 
     assert 201 < meter.queries <= 201 + 20
 
 
+@pytest.mark.parametrize(
+    ("d", "budget", "expected"),
+    [(100, 1_000, 100), (10, 300, 300), (1_000, 1_000, 50), (1_000, 20, 20), (5_001, 1_000, 0)],
+)
+def test_machine_time_limits_the_queries_of_a_method(d: int, budget: int, expected: int) -> None:
+    slow = replace(METHODS["coordinates"], work=1e4, least=50, largest_d=5_000)
+    assert slow.affordable(d, budget) == expected
+
+
 # ---------------------------------------------------------------- the report
 
 

@@ -36,7 +36,7 @@ METHOD = Method(
     "grace",
     "GraCe (published)",
     f"told s; best of {len(_STEP_SIZES)} step sizes × {len(_DIFFERENCES)} ε, chosen afterwards, for free; "
-    "at most 10⁸/d queries a run",
+    "at most 10⁸/d queries a run, or 5,000",
     solve,
     {
         f"step={step:g},eps={eps:g}": {"step_size": step, "eps": eps}
@@ -44,4 +44,5 @@ METHOD = Method(
         for eps in _DIFFERENCES
     },
     work=1e8,
+    least=5_000,
 )

@@ -26,6 +26,8 @@ class Method:
         the queries of the others are not counted: more than one is a favour to the method.
     work
         Its machine time forbids more than ``work / d`` queries on a problem of d coordinates.
+    least
+        What it gets of a budget nevertheless, for any d.
     largest_d
         It is not run on larger problems.
     by_gradients
@@ -38,6 +40,7 @@ class Method:
     solve: Solve
     settings: Mapping[str, Mapping[str, Any]]
     work: float = float("inf")
+    least: int = 0
     largest_d: float = float("inf")
     by_gradients: bool = False
 
@@ -45,7 +48,7 @@ class Method:
         """Return the queries that it may spend of a budget; 0 when it is not run."""
         if d > self.largest_d or (self.by_gradients and budget <= d + 1):
             return 0
-        return int(min(budget, self.work / d))
+        return int(min(budget, max(self.work / d, self.least)))
 
 
 DEFAULTS: Mapping[str, Mapping[str, Any]] = {"default": {}}
