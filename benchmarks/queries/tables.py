@@ -165,20 +165,22 @@ def losses_table(summary: Summary, mine: Method) -> str:
 
 
 def ratios_table(summary: Summary, mine: Method) -> str:
-    """Return how a method compares with the best other one on the problems that both solve."""
+    """Return the queries of the others over those of a method: medians over the problems that both solve."""
     others = [method for method in summary.methods if method is not mine]
     lines = []
     for target in TARGETS:
-        ratios = [
-            rival / own
-            for row in summary.rows
-            if math.isfinite(own := summary.queries(row, mine, target))
-            and math.isfinite(rival := summary.best(row, target, others))
-        ]
-        if ratios:
-            lines.append([TARGET_NAMES[target], str(len(ratios)), f"{median(ratios):.1f}"])
-    head = ["to", "solved by both", "queries of the best other, over those of " + mine.label + " (median)"]
-    return markdown(head, lines)
+        cells = []
+        for rivals in (others, *([method] for method in others)):
+            ratios = [
+                rival / own
+                for row in summary.rows
+                if math.isfinite(own := summary.queries(row, mine, target))
+                and math.isfinite(rival := summary.best(row, target, rivals))
+            ]
+            cells.append(f"{median(ratios):.1f} ({len(ratios)})" if ratios else "–")
+        lines.append([TARGET_NAMES[target], *cells])
+    table = markdown(["to", "best other", *(method.label for method in others)], lines)
+    return f"{table}\n\nMedians; in brackets, how many problems both solve."
 
 
 def _needed(summary: Summary, row: Row, target: float) -> list[float]:

@@ -22,6 +22,7 @@ from benchmarks.queries.rivals.method import Method
 from benchmarks.queries.run import main
 from benchmarks.queries.store import Job, Record, load_all
 from benchmarks.queries.summary import Summary
+from benchmarks.queries.tables import ratios_table
 from scipy.optimize import approx_fprime
 
 from gracezo.core.types import FloatArray
@@ -250,6 +251,23 @@ def test_the_summary_takes_the_best_setting_for_each_target() -> None:
     assert summary.queries(row, method, TARGETS[2]) == math.inf
     assert summary.share(method, TARGETS[0], np.array([29.0, 30.0]), per_sweep=False).tolist() == [0.0, 1.0]
     assert summary.share(method, TARGETS[0], np.array([2.7, 2.8]), per_sweep=True).tolist() == [0.0, 1.0]
+
+
+def test_ratios_are_medians_over_what_both_solve() -> None:
+    to_tenth = 21
+    summary = Summary(
+        [
+            record(problem, method, "default", [queries] * to_tenth)
+            for problem, method, queries in [
+                ("leader-1k", "auto", 10), ("leader-1k", "coordinates", 20), ("leader-1k", "lbfgs", 50),
+                ("lasso-500", "auto", 10), ("lasso-500", "coordinates", 40),
+                ("lasso-3k", "lbfgs", 1),
+            ]
+        ]
+    )  # fmt: skip
+    first, second = ratios_table(summary, summary.methods[0]).splitlines()[2:4]
+    assert first == "| 0.1 | 3.0 (2) | 3.0 (2) | 5.0 (1) |"
+    assert second == "| 0.01 | – | – | – |"
 
 
 def test_a_page_is_filled_between_its_marks_only(tmp_path: Path) -> None:
