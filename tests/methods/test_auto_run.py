@@ -256,3 +256,13 @@ def test_known_values_are_a_start() -> None:
 def test_eps_must_be_positive(eps: float) -> None:
     with pytest.raises(ValueError, match="eps must be positive"):
         auto(Problem(3), eps=eps)
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_many_coordinates_at_kinks_do_not_hide_those_that_go_down(seed: int) -> None:
+    goal = np.zeros(300)
+    goal[[3, 17, 29]] = [1.0, -2.0, 1.5]
+    result = gracezo.minimize(
+        lambda x: float(np.abs(x - goal).sum()), np.zeros(300), seed=seed, max_queries=6000
+    )
+    assert result.fun < 0.01 * 4.5

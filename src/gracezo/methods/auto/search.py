@@ -59,6 +59,7 @@ class Search:
         self._walls = walls or Walls()
         self._complete = complete
         self._downhill = [(1.0, 1.0), (1.0, 1.0)]  # by sign of U: confirmed, and tried
+        self._tries = [0, 0]  # the same, all that were ever made
         self._drifted = (1.0, 1.0)  # rechecks: found changed, and made
         self.tree: Tree | None = None
         self.kinks: list[int] = []  # coordinates that lead uphill on both sides
@@ -116,7 +117,8 @@ class Search:
 
     def rate(self, side: int) -> float:
         """Return how often sets of one sign led to a descent."""
-        return self._downhill[side][0] / self._downhill[side][1]
+        # Failures in a row make a success unlikely, never impossible: after n of them, one in n + 2.
+        return max(self._downhill[side][0] / self._downhill[side][1], 1.0 / (self._tries[side] + 2.0))
 
     @property
     def drifting(self) -> float:
@@ -331,3 +333,4 @@ class Search:
     def tried(self, side: int, success: bool) -> None:
         """Note whether a set of one sign led to a descent."""
         self._downhill[side] = counted(self._downhill[side], success, self._constants.forget)
+        self._tries[side] += 1
