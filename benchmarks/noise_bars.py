@@ -3,9 +3,9 @@
     python benchmarks/noise_bars.py [--only distance,attack] [--levels 1e-6,float32] [--first 0]
 
 The noise is Gaussian with a standard deviation relative to f(x0), or that of a result rounded to float32. A
-run counts as there when the exact f at its present iterate is, never when a noisy value is; and its end is
-judged by the exact f at the x it returns. Every call of f is counted. Instance i uses seed i for the
-function, the method and the noise.
+run counts as there when the exact f at the x that it would return now is, never when a noisy value is; and
+its end is judged by the exact f at the x it returns. Every call of f is counted. Instance i uses seed i for
+the function, the method and the noise.
 """
 
 from __future__ import annotations
@@ -15,10 +15,9 @@ from collections.abc import Callable
 
 import numpy as np
 
-from gracezo.core.asks import Moved, Steps
 from gracezo.core.keys import Key
 from gracezo.core.method import Method, Problem
-from gracezo.core.result import Finish, Result
+from gracezo.core.result import Result
 from gracezo.core.run import Limits, Run
 from gracezo.core.steps import whole_run
 from gracezo.core.types import FloatArray
@@ -46,20 +45,6 @@ def noisy(fun: Benchmark, level: str, seed: int) -> Callable[[FloatArray], float
     return lambda x: fun(x) + deviation * float(rng.standard_normal())
 
 
-def watched(steps: Steps[Finish], seen: Callable[[FloatArray], None]) -> Steps[Finish]:
-    """Run steps, and call `seen` with each iterate."""
-    answer: FloatArray | None = None
-    while True:
-        try:
-            said = steps.send(answer)  # type: ignore[arg-type]  # None starts a generator
-        except StopIteration as end:
-            finish: Finish = end.value
-            return finish
-        if isinstance(said, Moved):
-            seen(said.to.x)
-        answer = yield said
-
-
 def spend(
     fun: Benchmark, level: str, seed: int, ratio: float, budget: int, batch: int = 1
 ) -> tuple[int | None, Result, float]:
@@ -68,15 +53,13 @@ def spend(
     first = fun(fun.x0)
     reached: list[int] = []
     method: Method = auto(Problem(fun.d, batch=batch))
-
-    def seen(x: FloatArray) -> None:
-        if not reached and fun(x) <= ratio * first:
-            reached.append(run.nfev)
-
-    run = Run(
-        watched(whole_run(method, fun.x0, None, Key(seed)), seen), fun.x0, Limits(max_queries=budget), seed
-    )
+    run = Run(whole_run(method, fun.x0, None, Key(seed)), fun.x0, Limits(max_queries=budget), seed)
+    best = None
     while (ask := run.next()) is not None:
+        if not reached and run.best is not None and run.best is not best:
+            best = run.best
+            if fun(best.x) <= ratio * first:
+                reached.append(run.nfev)
         if reached and run.nfev > 2 * reached[0]:
             break
         for row in range(len(ask)):

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gracezo.core.asks import Ask, Point, Role
+from gracezo.methods.auto.both import together
 from gracezo.methods.auto.constants import Constants
 from gracezo.methods.auto.decode import read
 from gracezo.methods.auto.density import Density
@@ -17,7 +18,7 @@ from gracezo.methods.auto.difference import Differences
 from gracezo.methods.auto.line import line_search
 from gracezo.methods.auto.model import Model
 from gracezo.methods.auto.questions import Questions
-from gracezo.methods.auto.request import Change, Request, answered
+from gracezo.methods.auto.request import AHEAD, BOTH, CHECKED, Change, Request, answered
 from gracezo.methods.auto.search import Search
 from gracezo.methods.auto.tree import Node, Tree, learn_moment, split
 from gracezo.methods.auto.walls import Walls
@@ -312,6 +313,60 @@ def test_a_request_without_an_answer_is_asked_again_a_little_shorter() -> None:
         steps.send(answer)
     assert [change.odd for change in heard] == pytest.approx([2.0, 3.0, 4.0])
     assert end.value.value == 5
+
+
+def two_looks(
+    shares: tuple[float, ...],
+) -> tuple[Request, Request, list[Change], list[Change]]:
+    """Two looks that foresee changes of 3 and -1, up to 0.1 and 0.05."""
+    heard: tuple[list[Change], list[Change]] = ([], [])
+    one = Request(np.array([4, 7]), np.array([1.0, 2.0]), Role.PROBE, heard[0].append, shares, 1, 3.0, 0.1)
+    two = Request(np.array([2]), np.array([5.0]), Role.REFRESH, heard[1].append, shares, 2, -1.0, 0.05)
+    return one, two, *heard
+
+
+def slope_only(shares: tuple[float, ...], change: float) -> Change:
+    return Change(*(share * change for share in shares))
+
+
+@pytest.mark.parametrize("shares", [AHEAD, BOTH])
+@given(off=st.floats(-0.149, 0.149))
+def test_one_query_answers_for_two_when_all_is_as_foreseen(shares: tuple[float, ...], off: float) -> None:
+    one, two, first, second = two_looks(shares)
+    joint = together(one, two, lambda _: pytest.fail("nothing is left to ask"))
+    assert joint is not None
+    assert dict(zip(joint.indices.tolist(), joint.steps.tolist(), strict=True)) == {4: 1.0, 7: 2.0, 2: 5.0}
+    assert (joint.shares, joint.repeats) == (shares, 2)
+    joint.absorb(slope_only(shares, 2.0 + off))
+    assert [change.odd for change in first] == [3.0]
+    assert [change.odd for change in second] == [pytest.approx(-1.0 + off)]
+
+
+@pytest.mark.parametrize("shares", [AHEAD, BOTH])
+@given(first_is=st.floats(-9.0, 9.0), second_is=st.floats(-9.0, 9.0))
+def test_what_is_not_as_foreseen_is_told_apart_by_one_more_query(
+    shares: tuple[float, ...], first_is: float, second_is: float
+) -> None:
+    one, two, first, second = two_looks(shares)
+    left: list[Request] = []
+    joint = together(one, two, left.append)
+    assert joint is not None
+    joint.absorb(slope_only(shares, first_is + second_is))
+    if abs(first_is + second_is - 2.0) <= 0.15:
+        assert not left
+        return
+    (alone,) = left
+    assert (first, second) == ([], [])
+    assert (alone.indices.tolist(), alone.role, alone.repeats) == ([2], Role.REFRESH, 2)
+    alone.absorb(slope_only(shares, second_is))
+    assert [change.odd for change in first] == [pytest.approx(first_is, abs=1e-12)]
+    assert [change.odd for change in second] == [second_is]
+
+
+def test_looks_of_different_kinds_are_not_made_together() -> None:
+    for shares in ((AHEAD, BOTH), (BOTH, AHEAD), (CHECKED, CHECKED)):
+        one, two = two_looks(shares[0])[0], two_looks(shares[1])[1]
+        assert together(one, two, lambda _: None) is None
 
 
 def test_a_trial_without_a_value_shortens_the_step() -> None:

@@ -24,6 +24,7 @@ from gracezo.methods.auto.decode import read
 from gracezo.methods.auto.questions import Questions
 from gracezo.methods.auto.request import Change, Request
 from gracezo.methods.auto.tree import Node
+from gracezo.problems import Magnitude
 
 Objective = Callable[[FloatArray], float]
 
@@ -122,6 +123,17 @@ def test_distance_in_five_queries_a_coordinate() -> None:
         assert result.success
         queries.append(len(asked))
     assert np.mean(queries) <= 52
+
+
+def test_saturating_rewards_in_six_queries_a_coordinate() -> None:
+    # Every step falls by what no parabola foresees; that nothing else has changed costs one query, not two.
+    queries = []
+    for seed in range(100, 110):
+        fun = Magnitude(seed)
+        result, asked = minimise(fun, fun.x0, seed, 200, target=0.01 * fun(fun.x0))
+        assert result.success
+        queries.append(len(asked))
+    assert np.mean(queries) <= 31.5
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])

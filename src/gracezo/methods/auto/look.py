@@ -48,10 +48,26 @@ class Look:
     repeats: int = 1
 
     def request(
-        self, indices: IntArray, weights: FloatArray, role: Role, absorb: Callable[[Change], None]
+        self,
+        indices: IntArray,
+        weights: FloatArray,
+        role: Role,
+        absorb: Callable[[Change], None],
+        foreseen: float = math.nan,
+        allowed: float = 0.0,
     ) -> Request:
-        """Return the request for this look along a set."""
-        return Request(indices, self.eps * weights, role, absorb, self.shares, self.repeats)
+        """Return the request for this look along a set; if its derivative is foreseen, and how well."""
+        expected = self.eps * (foreseen + self.bias)
+        return Request(
+            indices,
+            self.eps * weights,
+            role,
+            absorb,
+            self.shares,
+            self.repeats,
+            expected,
+            self.eps * allowed,
+        )
 
     def derivative(self, change: Change) -> float:
         """Return the derivative that a change shows."""

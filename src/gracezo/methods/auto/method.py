@@ -25,6 +25,7 @@ from gracezo.core.steps import in_batches, reserving
 from gracezo.core.types import FloatArray
 from gracezo.methods.auto.answer import ANSWERS, DRAWS, drawn_again, measured_again
 from gracezo.methods.auto.beginning import best_known
+from gracezo.methods.auto.both import together
 from gracezo.methods.auto.constants import Constants
 from gracezo.methods.auto.density import Density
 from gracezo.methods.auto.difference import Differences
@@ -85,6 +86,7 @@ class Auto:
         self._pending: tuple[FloatArray, FloatArray, FloatArray] | None = None
         self._measured = True  # whether the slopes before the last step were measured, not predicted
         self._foretold: tuple[int, float] | None = None  # promise of a step along the first so many
+        self._following: list[Request] = []  # what has to be asked next
 
     @property
     def estimator(self) -> Estimator:
@@ -186,6 +188,8 @@ class Auto:
     def _next_requests(self, key: Key) -> list[Request] | None:
         """Return the queries worth most now, None for a step, nothing when nothing is left."""
         search, support = self._search, self._support
+        if self._following:
+            return [self._following.pop()]
         if not search.rooted:
             return search.requests(self._batch)
         noise = self._differences.negligible
@@ -211,6 +215,8 @@ class Auto:
             if worthwhile:
                 self._promised = gain
                 self._foretold = None
+                if hidden and support.pending and recheck[0] / recheck[1] > find[0] / find[1]:
+                    return self._recheck()
                 return (support.requests if hidden else support.bend)(self._batch) or None
         return self._find(key, find[0] / find[1], recheck[0] / recheck[1])
 
@@ -221,13 +227,26 @@ class Auto:
         if find > 0.0 and find >= recheck:
             return self._search.requests(self._batch) or self._next_requests(key)
         if recheck > 0.0:
-            self._doubt_outside = 0.0
-            self._spent += 1
-            return [self._search.recheck()]
+            return self._recheck()
         if self._support.pending:
             self._foretold = None
             return self._support.requests(self._batch)
         return self._look_again(key)
+
+    def _recheck(self) -> list[Request]:
+        """Return what makes sure of the search, and of the support if that is to be measured too."""
+        self._doubt_outside = 0.0
+        self._spent += 1
+        outside = self._search.recheck()
+        if not self._support.pending:
+            return [outside]
+        self._foretold = None
+        if self._batch > 1:
+            return [outside, *self._support.requests(self._batch - 1)]
+        if self._differences.noise and self._differences.pairs is None:
+            return [outside]  # the difference of two noisy values would be too uncertain
+        (inside,) = self._support.requests(1)
+        return [together(outside, inside, self._following.append) or outside]
 
     def _look_again(self, key: Key) -> list[Request] | None:
         """Return what is left to ask when nothing is in sight: with other weights, or more often."""

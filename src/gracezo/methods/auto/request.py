@@ -45,10 +45,18 @@ class Change:
         """By how much near lies off the parabola through the others: what a cubic term or a kink leaves."""
         return self.near - NEAR * self.odd - NEAR**2 * self.even
 
+    def less(self, other: Change) -> Change:
+        """Return what is left of it without another one."""
+        return Change(self.ahead - other.ahead, self.behind - other.behind, self.near - other.near)
+
 
 @dataclass(frozen=True, eq=False)
 class Request:
-    """A displacement from the present point, at which multiples of it to look, and who absorbs the change."""
+    """A displacement from the present point, at which multiples of it to look, and who absorbs the change.
+
+    Where it only has to be made sure of what is foreseen: the change to expect, and by how much it may be
+    off.
+    """
 
     indices: IntArray
     steps: FloatArray
@@ -56,6 +64,8 @@ class Request:
     absorb: Callable[[Change], None]
     shares: tuple[float, ...] = AHEAD
     repeats: int = 1
+    expected: float = math.nan
+    allowed: float = 0.0
 
 
 def answered(at: Point, requests: Sequence[Request]) -> Steps[int]:

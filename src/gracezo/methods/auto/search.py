@@ -60,7 +60,7 @@ class Search:
         self._complete = complete
         self._downhill = [(1.0, 1.0), (1.0, 1.0)]  # by sign of U: confirmed, and tried
         self._tries = [0, 0]  # the same, all that were ever made
-        self._drifted = (1.0, 1.0)  # rechecks: found changed, and made
+        self._drifted = (1.0, 2.0)  # rechecks: found changed, and made
         self.tree: Tree | None = None
         self.kinks: list[int] = []  # coordinates that lead uphill on both sides
         self.flat = True
@@ -281,17 +281,20 @@ class Search:
         squares = tree.squares(0, len(tree.order))
         look = self._differences.across(squares, tree.unexplained, room=tree.room(0, len(tree.order)))
 
+        def allowed(error: float) -> float:
+            uncertain = math.hypot(error, tree.error)
+            return self._constants.trust * uncertain + self._constants.drift * tree.unexplained
+
         def absorb(change: Change) -> None:
             value, error = self._differences.read(look, change)
-            drift = abs(value - tree.total)
-            uncertain = math.hypot(error, tree.error)
-            changed = drift > self._constants.trust * uncertain + self._constants.drift * tree.unexplained
+            changed = abs(value - tree.total) > allowed(error)
             self._drifted = counted(self._drifted, changed, self._constants.forget)
             if changed:
                 tree.clear()
                 self.root(value, error)
 
-        return look.request(tree.order, tree.weights, Role.PROBE, absorb)
+        margin = allowed(look.error(tree.total))
+        return look.request(tree.order, tree.weights, Role.PROBE, absorb, tree.total, margin)
 
     def _shut(self, node: Node, side: int) -> bool:
         """Whether a wall shuts the way down for a single coordinate; it needs no query to be known."""

@@ -191,7 +191,8 @@ class Support:
             for part in split(node, stop, value, error):
                 self._open(part)
 
-        return look.request(tree.order[span], weights, Role.REFRESH, absorb)
+        margin = self._constants.trust * look.error(predicted)
+        return look.request(tree.order[span], weights, Role.REFRESH, absorb, predicted, margin)
 
     def _open(self, node: Node) -> None:
         assert self._tree is not None
