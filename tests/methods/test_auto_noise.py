@@ -19,14 +19,20 @@ from gracezo.core.method import Problem
 from gracezo.core.run import Limits, Run
 from gracezo.core.steps import whole_run
 from gracezo.core.types import FloatArray
-from gracezo.estimators.noise import quantum
+from gracezo.estimators.noise import grid, quantum
 from gracezo.methods.auto import auto
 from gracezo.methods.auto.answer import ANSWERS, DRAWS, measured_again
 from gracezo.methods.auto.constants import Constants
+from gracezo.methods.auto.density import Density
 from gracezo.methods.auto.difference import Differences
 from gracezo.methods.auto.look import Room
 from gracezo.methods.auto.pairs import Pairs
+from gracezo.methods.auto.questions import Questions
 from gracezo.methods.auto.request import BOTH, CHECKED, Change, Request, answered
+from gracezo.methods.auto.search import Search
+from gracezo.methods.auto.support import Support
+from gracezo.methods.auto.tree import Node
+from gracezo.methods.auto.walls import Walls
 from gracezo.problems import Attack, Distance, Magnitude
 from gracezo.problems.base import Benchmark
 
@@ -88,6 +94,69 @@ def test_a_kink_shows_only_where_f_bends_by_more_than_noise() -> None:
     assert pairs.shows_kinks(Change(0.1, 0.1, 0.025))
 
 
+def asking(level: float) -> tuple[Questions, Search]:
+    """Return questions about a thousand coordinates of a noisy function that bends regularly."""
+    differences = Differences(Constants())
+    differences.centre(np.zeros(1000), 1.0)
+    differences.noise, differences.pairs = level, Pairs(level, 4.0)
+    differences.pairs.begin(0.1, Change(0.1, -0.1, 0.05))
+    search = Search(Constants(), differences, Density(1000, 0.9), lambda *found: None)
+    search.plant(np.arange(1000), np.random.default_rng(0))
+    assert search.tree is not None
+    return Questions(Constants(), differences, Density(1000, 0.9), search.tree, search, Walls()), search
+
+
+def test_a_set_that_fades_into_noise_is_asked_again_before_it_is_cut() -> None:
+    questions, search = asking(1e-3)
+    assert search.tree is not None
+    clear, faded = (Node(100, 300, 1.0, error, several=True) for error in (0.16, 0.17))
+    assert questions.about(clear, 1)[0].indices.tolist() == search.tree.order[100:200].tolist()
+    (again,) = questions.about(faded, 1)
+    assert again.indices.tolist() == search.tree.order[100:300].tolist()
+    eps = again.steps[0] / search.tree.weights[100]
+    error = 1e-3 / (math.sqrt(2.0 * again.repeats) * eps)
+    again.absorb(Change(1.2 * eps, -1.2 * eps))
+    # Both are unbiased: the mean weighs them by what they are worth.
+    assert faded.u == pytest.approx(
+        (1.0 / 0.17**2 + 1.2 / error**2) / (1.0 / 0.17**2 + 1.0 / error**2), rel=1e-2
+    )
+    assert faded.error == pytest.approx((1.0 / 0.17**2 + 1.0 / error**2) ** -0.5, rel=1e-2)
+    assert questions.about(faded, 1)[0].indices.tolist() == search.tree.order[100:200].tolist()
+
+
+def test_what_was_not_there_when_asked_alone_makes_looks_shorter() -> None:
+    questions, _ = asking(1e-6)
+    pairs = questions.differences.pairs
+    assert pairs is not None
+    before = pairs.look(1.0, 0.01).eps
+    assert before > 0.1  # as far as the root was regular, and farther
+    for start, stop, after in ((0, 2, before), (5, 6, 0.05)):  # two coordinates may have misled their label
+        node = Node(start, stop, 0.5, 1e-6, candidate=start)
+        questions.about(node, 1)[0].absorb(Change(0.0, 0.0, 0.0))
+        assert pairs.look(1.0, 0.01).eps == pytest.approx(after)
+
+
+def test_where_looks_go_to_both_sides_a_refresh_has_signs_of_its_own() -> None:
+    questions, _ = asking(1e-6)
+    for pairs in (questions.differences.pairs, None):
+        questions.differences.pairs = pairs
+        support = Support(Constants(), questions.differences)
+        for coordinate in range(50):
+            support.add(coordinate, 1.0, 1.0)
+        support.plant(np.random.default_rng(1))
+        (root,) = support.requests(1)
+        assert bool((root.steps > 0.0).any()) == (pairs is not None)
+        assert (root.steps < 0.0).any()
+
+
+def test_a_refresh_is_repeated_as_often_as_the_search() -> None:
+    pairs = Pairs(1e-4, 4.0)
+    once = pairs.refresh(1.0)
+    assert pairs.sharpen(1.0, 1.0)
+    assert (once.repeats, pairs.refresh(1.0).repeats) == (1, 4)
+    assert pairs.refresh(1.0).fixed == pytest.approx(0.5 * once.fixed)
+
+
 def test_pairs_stay_within_the_room_of_both_sides() -> None:
     differences = Differences(Constants())
     differences.centre(np.zeros(10), 1.0)
@@ -118,6 +187,23 @@ def test_exact_values_have_no_step() -> None:
     random = np.random.default_rng(0)
     assert not any(quantum(random.normal(size=7)) for _ in range(1000))
     assert quantum(np.zeros(5)) == 0.0
+
+
+@given(
+    step=st.floats(1e-3, 1e3),
+    base=st.floats(-1e3, 1e3),
+    counts=st.lists(st.integers(1, 10_000), min_size=2, max_size=6, unique=True),
+)
+def test_values_on_a_grid_show_its_step(step: float, base: float, counts: list[int]) -> None:
+    found = grid(base + step * np.array([0, 0, *counts]))
+    assert found == pytest.approx(math.gcd(*counts) * step, rel=1e-6)
+
+
+def test_other_values_show_no_grid() -> None:
+    random = np.random.default_rng(0)
+    assert not any(grid(random.normal(size=7)) for _ in range(1000))
+    assert grid(np.ones(5)) == 0.0
+    assert grid(np.array([1.0, 2.0, 2.0])) == 0.0  # one change: it may be any multiple
 
 
 def test_the_noise_of_rounding_is_that_of_an_even_spread() -> None:
@@ -202,6 +288,28 @@ def test_bounds_hold_for_every_look(low: float, high: float, left: float) -> Non
         best = fun(np.clip(fun.optimum, low, high))
         result = gracezo.minimize(guarded, fun.x0, seed=seed, bounds=[(low, high)] * 2000, max_queries=1500)
         assert fun(result.x) - best < left * (fun(fun.x0) - best)
+
+
+@pytest.mark.parametrize("digits", [2, 3, 5, 6, 8])
+def test_a_coarse_function_is_not_taken_for_a_flat_one(digits: int) -> None:
+    for seed in range(3):
+        fun = Magnitude(seed, d=2000)
+        result = gracezo.minimize(
+            lambda x, fun=fun: round(fun(x), digits), fun.x0, seed=seed, max_queries=300
+        )
+        assert fun(result.x) < 0.5 * fun(fun.x0)
+
+
+def test_an_error_rate_is_minimised() -> None:
+    goal = np.zeros(3000)
+    goal[[5, 70, 900, 2999]] = 0.45
+
+    def rate(x: FloatArray) -> float:
+        return math.floor(1797 * min(1.0, float(((x - goal) ** 2).sum()))) / 1797
+
+    result = gracezo.minimize(rate, np.zeros(3000), seed=0, max_queries=300)
+    assert result.fun < 0.01
+    assert "noisy" in result.message
 
 
 def test_float32_costs_no_noise_estimate() -> None:

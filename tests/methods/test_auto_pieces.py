@@ -15,8 +15,10 @@ from gracezo.methods.auto.constants import Constants
 from gracezo.methods.auto.decode import read
 from gracezo.methods.auto.density import Density
 from gracezo.methods.auto.difference import Differences
+from gracezo.methods.auto.labels import labelled
 from gracezo.methods.auto.line import line_search
 from gracezo.methods.auto.model import Model
+from gracezo.methods.auto.pairs import Pairs
 from gracezo.methods.auto.questions import Questions
 from gracezo.methods.auto.request import AHEAD, BOTH, CHECKED, Change, Request, answered
 from gracezo.methods.auto.search import Search
@@ -123,6 +125,47 @@ def test_what_an_empty_part_seems_to_hold_does_not_move_the_ratio() -> None:
     assert large.position[0] == pytest.approx(950.5, abs=1e-9)
 
 
+@given(
+    before=st.integers(0, 3),
+    span=st.integers(1, 500),
+    narrow=st.booleans(),
+    whole=st.booleans(),
+    both=st.booleans(),
+)
+def test_a_label_names_its_position(before: int, span: int, narrow: bool, whole: bool, both: bool) -> None:
+    scheme = labelled(narrow, whole, both)
+    labels = scheme.labels(before, span)
+    assert labels[:before] == pytest.approx(scheme.least)
+    assert np.abs(labels).max() < 1.0 or before
+    assert (labels < 0.0).any() == (both and not narrow and span > 1)
+    assert [scheme.place(label, span) for label in labels[before:]] == pytest.approx(np.arange(span))
+    assert max(map(scheme.outside, labels)) <= 1e-15
+    if span > 2:  # of two, one may be on either side of the gap around zero
+        assert np.diff(labels[before:]).min() == pytest.approx(1.0 / scheme.spacing(span))
+
+
+@pytest.mark.parametrize("place", [0, 400, 499, 500, 999])
+def test_where_looks_go_to_both_sides_labels_do(place: int) -> None:
+    differences = Differences(Constants())
+    differences.centre(np.zeros(1000), 1.0)
+    differences.noise, differences.pairs = 1e-9, Pairs(1e-9, 4.0)
+    differences.pairs.begin(0.1, Change(0.1, -0.1, 0.05))
+    search = Search(Constants(), differences, Density(1000, 0.9), lambda *found: None)
+    search.plant(np.arange(1000), np.random.default_rng(0))
+    assert search.tree is not None
+    questions = Questions(Constants(), differences, Density(1000, 0.9), search.tree, search, Walls())
+    node = Node(0, 1000, 1.0, 0.0)
+    labels = questions._labels(node, 0, 1000)
+    steps = labels.steps / search.tree.weights
+    assert labels.shares is BOTH
+    assert steps == pytest.approx(-steps[::-1])
+    labels.absorb(Change(steps[place], -steps[place]))
+    assert node.position[0] == pytest.approx(place, abs=1e-6)
+    if node.window is None:
+        read(node, search.tree.weights, 4.0)
+    assert node.candidate == place
+
+
 def windowed(value: float) -> tuple[Search, Node]:
     """Ask labels in the window 700 to 710 of a set of a thousand with U = 1; answer with a value."""
     differences = Differences(Constants())
@@ -134,15 +177,17 @@ def windowed(value: float) -> tuple[Search, Node]:
     node = Node(0, 1000, 1.0, 1e-9, moment=705.0, blur=1.0, window=(700, 710))
     (labels,) = questions.about(node, 1)
     assert labels.indices.tolist() == search.tree.order[:710].tolist()
-    eps = labels.steps / search.tree.weights[:710]
-    assert eps[:700] == pytest.approx(0.5 * eps[709])  # what lies before has the lowest label
+    steps = labels.steps / search.tree.weights[:710]
+    eps = steps[0] / 0.5
+    assert steps[:700] == pytest.approx(0.5 * eps)  # what lies before has the lowest label
+    assert steps[700:] == pytest.approx(eps * np.linspace(0.525, 0.975, 10))
     bend = differences.density * float(labels.steps @ labels.steps) / 2.0
-    labels.absorb(Change(eps[709] * value + bend))
+    labels.absorb(Change(eps * value + bend))
     return search, node
 
 
 def test_labels_in_a_window_name_what_is_there() -> None:
-    search, node = windowed(0.5 + 0.5 * 4 / 10)  # the fourth of ten
+    search, node = windowed(0.5 + 0.5 * 3.5 / 10)  # the fourth of ten
     assert search.tree is not None
     assert search.tree.pop(1) is node
     read(node, search.tree.weights, 4.0)

@@ -111,7 +111,7 @@ def test_a_flat_function_has_no_gradient() -> None:
 def test_nothing_to_find() -> None:
     result, asked = minimise(lambda x: 3.0, np.zeros(50), 0, 100)
     assert result.status == Status.NOTHING_TO_FIND
-    assert len(asked) == 5  # f(x0), one direction at three distances, and once far away
+    assert len(asked) == 8  # f(x0), one direction at three distances, and four times farther away
 
 
 def test_distance_in_five_queries_a_coordinate() -> None:

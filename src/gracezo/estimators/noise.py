@@ -33,6 +33,8 @@ FIRST, LAST = 1e-7, 10.0  # the spacing tried first and the widest, beside max(1
 STRIDE = 1e2  # from one spacing to the next (theirs); its square when no value changed at all
 BESIDE = 1.1  # from a spacing at which an evaluation failed to another one that serves as well
 TRIES = 5
+_COARSE = 1e-6  # of the geometric mean of values and changes: a step that shows in spite of rounding
+_WHOLE = 1e-4  # of a number: a remainder that is an error of rounding
 _ZEROS = 10  # binary digits that are zero at the end of rounded values
 
 
@@ -115,6 +117,33 @@ def quantum(values: FloatArray) -> float:
     return float(unit * 2.0 ** min(digits)) if len(digits) >= 2 and min(digits) >= _ZEROS else 0.0
 
 
+def grid(values: FloatArray) -> float:
+    """Return the step of which all changes between values are multiples; 0 if there is none.
+
+    Counts, error rates and results printed with few digits are such values. Two changes at least have to
+    tell, and they must not come of equally spaced points, where those of a smooth f are multiples too.
+
+    >>> round(grid(np.array([0.117, 0.118, 0.12, 0.125])), 12)
+    0.001
+    >>> grid(np.array([0.117, 0.1181, 0.12003, 0.125007])) < 1e-5
+    True
+    >>> grid(np.array([0.1, 0.2, 0.1])), grid(np.sqrt([1.0, 2.0, 3.0, 5.0]))
+    (0.0, 0.0)
+    """
+    changes = np.unique(np.abs(values - values[0]))
+    changes = changes[changes > 0.0].tolist()
+    if len(changes) < 2:
+        return 0.0
+    largest = float(np.abs(values).max())
+    step, *larger = changes
+    for change in larger:
+        other = change
+        while (rest := abs(math.remainder(other, step))) > _WHOLE * step:  # Euclid's algorithm
+            step, other = rest, step
+        step = change / round(change / step)  # the larger the change, the less it suffers from rounding
+    return step if step > _COARSE * math.sqrt(largest * changes[-1]) else 0.0
+
+
 def levels(values: FloatArray) -> tuple[FloatArray, list[bool]]:
     """Return the estimates σ_1, σ_2, …, and for each order whether its differences have both signs."""
     estimates, both_signs = [], []
@@ -150,16 +179,18 @@ def random_line(at: Point, key: Key) -> SparseRows:
     return SparseRows.single(np.arange(len(at.x)), direction / np.linalg.norm(direction))
 
 
-def measure_noise(at: Point, line: SparseRows, most: float = np.inf) -> Steps[NoiseEstimate]:
+def measure_noise(
+    at: Point, line: SparseRows, most: float = np.inf, first: float = 0.0
+) -> Steps[NoiseEstimate]:
     """Measure the noise near a point whose value is known: six queries a try, usually one or two tries.
 
     The values are taken along a direction of length one, no farther than `most`, on one side of the point
     and not around it as in the paper: many functions have a kink where they start (|x| at 0), and
-    differences across it look like noise.
+    differences across it look like noise. The spacing tried `first` is the paper's, if none is given.
     """
     size = max(1.0, float(np.linalg.norm(at.x)))
     longest = min(LAST * size, most / (POINTS - 1))
-    further = min(FIRST * size, longest)
+    further = min(first or FIRST * size, longest)
     narrow, wide = 0.0, np.inf  # spacings known to be wrong
     constant = True
     spacing = 0.0

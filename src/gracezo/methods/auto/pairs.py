@@ -110,7 +110,7 @@ class Pairs:
         Each of them bends f by several times the noise, so that what noise hides of it is well below.
         """
         eps = min(_HIDDEN * math.sqrt(self.noise), length)
-        return Look(eps, BOTH, self.error(eps), 0.0)
+        return Look(eps, BOTH, self.error(eps, self.repeats), 0.0, repeats=self.repeats)
 
     def read(self, look: Look, change: Change) -> tuple[float, float]:
         """Return the derivative that a look shows, and its error."""
@@ -144,6 +144,11 @@ class Pairs:
         """Return how far one coordinate should be asked, no farther than `length`, for one pair to tell."""
         enough = math.sqrt(2.0) * self._trust * self.noise / abs(slope)
         return min(enough, self.look(length, slope).eps)
+
+    def mistrust(self) -> None:
+        """Look less far from now on: what a set has shown was not there when asked alone."""
+        self._irregular = min(self._irregular, self._regular)
+        self._regular *= NEAR
 
     def sharpen(self, error: float, curvature: float) -> bool:
         """Repeat looks more often from now on, if their error may hide a decrease above half the noise."""

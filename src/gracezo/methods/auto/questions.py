@@ -16,17 +16,19 @@ from typing import Protocol
 import numpy as np
 
 from gracezo.core.asks import Role
+from gracezo.core.types import FloatArray
 from gracezo.methods.auto.constants import Constants
 from gracezo.methods.auto.decode import SHARP, read
 from gracezo.methods.auto.density import Density
 from gracezo.methods.auto.difference import Differences
+from gracezo.methods.auto.labels import Labels, labelled
+from gracezo.methods.auto.look import Look
 from gracezo.methods.auto.pairs import Pairs
-from gracezo.methods.auto.request import BOTH, CHECKED, Change, Request
+from gracezo.methods.auto.request import AHEAD, BOTH, CHECKED, Change, Request
 from gracezo.methods.auto.tree import Node, Tree, learn_moment, split
 from gracezo.methods.auto.walls import Walls
 
-_LEAST = 0.25  # of the labels in a window
-_BESIDE = 0.5  # the same, when what lies before the window is asked along
+_FADED = 1.5  # times `trust` standard errors: a set whose parts would soon be lost in noise
 _NARROW = 0.02  # of a set: a window in which another coordinate is unlikely
 _SIXTH = 1.0 / 6.0  # of a set: labels that leave a larger window are of no use
 _SAME = 0.3  # relative difference of slopes that pass for one
@@ -82,6 +84,8 @@ class Questions:
         """Return up to `limit` queries that bring a set nearest to a single confirmed coordinate."""
         if node.size == 1:
             node.candidate = node.start
+        if self._fades(node):
+            return [self._again(node)]
         unread = node.window is None or node.inner is not None
         if node.candidate is None and node.moment is not None and unread and not node.several:
             read(node, self.tree.weights, self.constants.trust, self.differences.met)
@@ -96,6 +100,30 @@ class Questions:
         # Many parts pay when several of them are likely to matter; two levels at once otherwise.
         parts = max(_PARTS, round(self.density.number(node.spread)))
         return self._cut(node, min(limit, parts, node.size - 1))
+
+    def _fades(self, node: Node) -> bool:
+        """Whether noise, added up by subtraction, would hide the parts of a set."""
+        noisy = self.differences.pairs is not None and node.candidate is None and not node.remeasured
+        return noisy and abs(node.u) < _FADED * self.constants.trust * node.error
+
+    def _again(self, node: Node) -> Request:
+        """Ask for U of a set once more."""
+        weights = self.tree.weights[node.start : node.stop]
+        look = self.differences.across(
+            self.tree.squares(node.start, node.stop),
+            node.u,
+            measured=float(weights @ weights),
+            room=self.tree.room(node.start, node.stop),
+        )
+
+        def absorb(change: Change) -> None:
+            value, error = self.differences.read(look, change)
+            share = node.error**2 / (node.error**2 + error**2)
+            node.u += share * (value - node.u)
+            node.error, node.remeasured = math.sqrt(share) * error, True
+            self.keeper.open(node)
+
+        return look.request(self.tree.order[node.start : node.stop], weights, Role.PROBE, absorb)
 
     def _confirmation(self, node: Node, position: int) -> Request:
         """Return the query on a candidate alone that makes sure of it."""
@@ -116,8 +144,10 @@ class Questions:
         A search that goes to the end asks K of all coordinates, which will show that nothing is left.
         """
         look = self.differences.across(self.tree.squares(node.start, node.stop) / 3.0, node.u)
-        blur = self.differences.met * math.hypot(look.error(node.u), node.error) / abs(node.u)
-        window = 2.0 * self.constants.trust * blur
+        both = look.shares is not AHEAD
+        share = math.sqrt(1.0 / 3.0) if both else 1.0  # labels in the root mean square
+        error = self.differences.met * math.hypot(look.error(node.u), share * node.error)
+        window = 2.0 * self.constants.trust * labelled(False, True, both).spacing(1) * error / abs(node.u)
         if window > _SIXTH:
             return False
         bits = -math.log2(max(window, 1.0 / node.size)) if self.differences.noise else math.log2(node.size)
@@ -125,35 +155,45 @@ class Questions:
         return every or self.density.alone(node.spread) * bits > 1.0
 
     def _labels(self, node: Node, start: int, stop: int) -> Request:
-        """Ask K: the weights of a slice times labels that rise to 1.
+        """Ask K: the weights of a slice times labels by their position.
 
-        From 0 on the whole set; from more in a window, where no answer means that nothing is there. What lies
-        before a narrow window is asked along with the lowest label: if nothing is in the window, the answer
-        is U of that part, and the query was a cut. Noise would blur it too much.
+        What lies before a narrow window is asked along with the lowest label: if nothing is in the window,
+        the answer is U of that part, and the query was a cut. Noise would blur it too much.
         """
-        tree = self.tree
-        span = stop - start
+        tree, span = self.tree, stop - start
         whole = start == node.start and stop == node.stop
         narrow = not self.differences.noise and span <= _NARROW * node.size
-        begin, least = (node.start, _BESIDE) if narrow else (start, 0.0 if whole else _LEAST)
-        labels = np.full(stop - begin, least)
-        labels[start - begin :] = np.linspace(least + (1.0 - least) / span, 1.0, span)
-        weights = tree.weights[begin:stop] * labels
-        look = self.differences.across(float(weights @ weights), node.u, room=tree.room(begin, stop))
+        begin = node.start if narrow else start
+        room = tree.room(begin, stop)
+
+        def asked(scheme: Labels) -> tuple[FloatArray, Look]:
+            weights = tree.weights[begin:stop] * scheme.labels(start - begin, span)
+            return weights, self.differences.across(float(weights @ weights), node.u, room=room)
+
+        scheme = labelled(narrow, whole, self.differences.pairs is not None)
+        weights, look = asked(scheme)
+        if look.shares is AHEAD and scheme.both:  # a wall is near
+            scheme = labelled(narrow, whole, both=False)
+            weights, look = asked(scheme)
 
         def absorb(change: Change) -> None:
             value, error = self.differences.read(look, change)
-            scale = span / (1.0 - least)
-            moment, blur = scale * (value - least * node.u) + (start - 1) * node.u, scale * error
-            # Something in the window would give a value between its least label and 1, times U.
-            outside = abs(value - 0.5 * (1.0 + least) * node.u) - 0.5 * (1.0 - least) * abs(node.u)
+            label = value / node.u
+            # Errors by noise are independent; those by rounding are bounds, and taken in full.
+            uncertain = math.hypot(error, (label if scheme.both else 1.0) * node.error)
+            moment = (start + scheme.place(label, span)) * node.u
+            blur = scheme.spacing(span) * uncertain
+            outside = scheme.outside(label) * abs(node.u) > self.constants.trust * uncertain
             if whole:
                 learn_moment(node, moment, blur)
-                if span == len(tree.order):
+                if span == len(tree.order) and not scheme.both:
                     tree.moment, tree.blur = moment, blur
-            elif begin < start and outside > self.constants.trust * error:
-                self._part(node, start, stop, value / least, error / least)
+            elif outside and narrow:
+                self._part(node, start, stop, value / scheme.least, error / scheme.least)
                 return
+            elif outside:
+                node.window, node.several = None, True
+                self.density.saw_labels(node.spread, False)
             else:
                 node.inner = moment, blur
             self.keeper.open(node)
@@ -232,14 +272,16 @@ class Questions:
             large.blur = math.hypot(whole.blur, whole.size * whole.error)
             large.family = large.sibling = small.family = small.sibling = None
 
-    def _check(self, node: Node, position: int) -> Request:
-        """Ask a doubtful candidate alone and near, where f must fall by its slope.
+    def _check(self, node: Node, position: int) -> Request | None:
+        """Ask a doubtful candidate alone and near, where f must fall by its slope; None before a wall.
 
         Far away f may fall along any coordinate, and the wrong one would be taken for confirmed.
         """
         coordinate = int(self.tree.order[position])
         slope = node.u / self.tree.weights[position]
         length = 0.1 * self.constants.confirm * abs(slope) / self.differences.newton(slope)
+        if length > self.walls.room(coordinate, slope):
+            return None
 
         def absorb(change: Change) -> None:
             node.doubtful = False
@@ -340,6 +382,8 @@ class Questions:
             if abs(measured) <= max(rules.trust * error, rules.descend * abs(slope)):
                 node.length, node.longer = 0.0, 0
                 self.keeper.tried(side, False)
+                if node.size == 1:
+                    pairs.mistrust()
                 node.candidate, node.several = None, True
                 self.density.saw_labels(node.spread, False)
             elif hidden and node.longer < _LONGER and length < room:

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from gracezo.core.asks import Point, Role, SparseRows, Steps
-from gracezo.estimators.noise import measure_noise, quantum
+from gracezo.estimators.noise import grid, measure_noise, quantum
 from gracezo.methods.auto.constants import Constants
 from gracezo.methods.auto.difference import Differences
 from gracezo.methods.auto.pairs import Pairs
@@ -27,6 +27,7 @@ from gracezo.methods.auto.tree import Tree
 FAR = 1000.0  # times ε, where the curvature of a set is measured
 _FAR_NOISY = 10.0  # the same where f is noisy, and ε long
 _MIDDLE = 30.0  # times ε, where the parabola through the others is checked
+_BEYOND = (2.3, 5.1, 11.7)  # times the distance at which a coarse f has changed: where its step shows
 _STRIDE = 4.0  # from one distance to the next, with noise
 _TRIES = 4
 _HIDDEN = 20.0  # times σ: a change that noise makes too uncertain
@@ -83,18 +84,35 @@ class FirstLook:
             if abs(left) <= self._constants.trust * rounding * (1.0 + middle / distances[0]):
                 self._refit(distances[2], distances[1], changes[2].ahead, changes[1].ahead)
                 return 0.0
-        farther = min(FAR * distances[-1], self._room.ahead)
-        if self.flat and farther > max(distances):
-            # Either nothing is there, or f is too coarse to show it.
-            yield from self._ask(at, [farther])
-        if self.flat or len(distances) < 3:
+        if any(change.ahead == 0.0 for change in changes):
+            return (yield from self._coarseness(at, max(distances)))
+        if len(distances) < 3:
             return 0.0
         if step := quantum(np.array([at.value, *self._seen])):
             return step / math.sqrt(12.0)
+        return (yield from self._level(at))
+
+    def _coarseness(self, at: Point, farthest: float) -> Steps[float]:
+        """Look farther, because f has not changed somewhere; return its noise, 0 if it is altogether flat."""
+        reach = min(1.0 + float(np.max(np.abs(at.x))), self._room.ahead)
+        while self.flat and farthest < reach:
+            farthest = min(_MIDDLE * farthest, reach)
+            yield from self._ask(at, [farthest])
+        if self.flat:
+            return 0.0
+        beyond = max(_BEYOND) * farthest <= reach
+        yield from self._ask(at, [farthest * share if beyond else farthest / share for share in _BEYOND])
+        values = np.array([at.value, *self._seen])
+        if step := quantum(values) or grid(values):
+            return step / math.sqrt(12.0)
+        return (yield from self._level(at, first=farthest * math.sqrt(self._squares)))
+
+    def _level(self, at: Point, first: float = 0.0) -> Steps[float]:
+        """Return the standard deviation of the noise, as far as it exceeds rounding."""
         norm = math.sqrt(self._squares)
         line = SparseRows.single(self._tree.order, self._tree.weights / norm)
-        measured = yield from measure_noise(at, line, self._room.ahead * norm)
-        return measured.level if measured.level > rounding else 0.0
+        measured = yield from measure_noise(at, line, self._room.ahead * norm, first)
+        return measured.level if measured.level > self._differences.rounding else 0.0
 
     def _fit(self, at: Point, multiples: Sequence[float]) -> Steps[tuple[list[float], list[Change]]]:
         """Ask at multiples of the best ε on one side, and fit a parabola through the first two."""

@@ -107,10 +107,14 @@ class Support:
             return
         self._members = rng.permutation(n)
         spread = self._constants.spread
-        # Downhill side first: at a kink only that side counts. On a kink, the side that the slope is of.
         self.kinks.grow(n)
-        downhill = np.where(self.slopes > 0.0, -1.0, 1.0)
-        sides = np.where(self.kinks.sides != 0.0, self.kinks.sides, downhill)
+        if self._differences.pairs is not None:
+            # At the best point along a step the slopes cancel under the signs of that step.
+            sides = rng.choice([-1.0, 1.0], n)
+        else:
+            # Downhill side first: at a kink only that side counts. On a kink, the side that the slope is of.
+            downhill = np.where(self.slopes > 0.0, -1.0, 1.0)
+            sides = np.where(self.kinks.sides != 0.0, self.kinks.sides, downhill)
         self._scale = np.sqrt(self.smooth)[self._members]
         weights = rng.uniform(1.0 - spread, 1.0 + spread, n) * sides[self._members] / self._scale
         order = self.indices[self._members]

@@ -35,7 +35,7 @@ class Node:
     moment: float | None = None
     """K(S), when it is known."""
     blur: float = 0.0
-    """Error of `moment`."""
+    """Error of `moment`, as far as it moves K/U: that of U moves both."""
     window: tuple[int, int] | None = None
     """Where labels are to be asked again, because `moment` says that what dominates is there."""
     inner: tuple[float, float] | None = None
@@ -49,6 +49,8 @@ class Node:
     """Position to be confirmed."""
     doubtful: bool = False
     """Whether the candidate may be an integer by chance, while several coordinates are there."""
+    remeasured: bool = False
+    """Whether U has been asked again, because noise had added up."""
     streak: int = 0
     """Splits in a row that left nearly everything in this part."""
     key: float = 0.0
@@ -74,10 +76,8 @@ class Node:
     def position(self) -> tuple[float, float]:
         """K/U and its error."""
         assert self.moment is not None
-        (start, stop), (moment, blur) = (self.start, self.stop), (self.moment, self.blur)
-        if self.inner is not None and self.window is not None:
-            (start, stop), (moment, blur) = self.window, self.inner
-        return moment / self.u, math.hypot(blur, (stop - start) * self.error) / abs(self.u)
+        moment, blur = self.inner or (self.moment, self.blur)
+        return moment / self.u, blur / abs(self.u)
 
 
 @dataclass(eq=False)
