@@ -2,10 +2,10 @@
 
     python benchmarks/noise_bars.py [--only distance,attack] [--levels 1e-6,float32] [--first 0]
 
-The noise is Gaussian with a standard deviation relative to f(x0), or that of a result rounded to float32, or to
-so many decimal digits (`--levels digits3`). A run counts as there when the exact f at the x that it would
-return now is, never when a noisy value is; and its end is judged by the exact f at the x it returns. Every
-call of f is counted. Instance i uses seed i for the function, the method and the noise.
+The noise is Gaussian with a standard deviation relative to f(x0), or that of a result rounded to float32, or
+to so many decimals (`--levels digits3`). A run counts as there when the exact f at the x that it would return
+now is, never when a noisy value is; and its end is judged by the exact f at the x it returns. Every call of f
+is counted. Instance i uses seed i for the function, the method and the noise.
 """
 
 from __future__ import annotations
