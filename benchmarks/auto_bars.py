@@ -52,15 +52,24 @@ def spend(
     run = Run(steps, x0, Limits(max_queries=budget - 1, target=min(ratios) * first), seed)
     reached: dict[float, int | None] = dict.fromkeys(ratios)
     best = first
+
+    def met(value: float) -> None:
+        nonlocal best
+        best = min(best, value)
+        for ratio in ratios:
+            if reached[ratio] is None and best <= ratio * first:
+                reached[ratio] = run.nfev + 1
+
     while (ask := run.next()) is not None:
         for row in range(len(ask)):
             value = fun(ask.point(row))
             run.record([(row, value)])
-            if ask.role.may_answer and value < best:
-                best = value
-                for ratio in ratios:
-                    if reached[ratio] is None and best <= ratio * first:
-                        reached[ratio] = run.nfev + 1
+            if ask.role.may_answer:
+                met(value)
+        if run.best is not None:
+            met(run.best.value)
+    if run.best is not None:
+        met(run.best.value)
     return Spending(reached, best / first, run.rounds + 1)
 
 

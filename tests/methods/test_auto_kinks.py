@@ -13,8 +13,13 @@ from hypothesis import strategies as st
 import gracezo
 from gracezo.core.asks import Ask, Point, Steps
 from gracezo.core.types import FloatArray
+from gracezo.methods.auto.constants import Constants
 from gracezo.methods.auto.corner import Corner, Tangent
+from gracezo.methods.auto.difference import Differences
 from gracezo.methods.auto.kinks import Kinks
+from gracezo.methods.auto.pinning import pinned
+from gracezo.methods.auto.support import Support
+from gracezo.methods.auto.walls import Walls
 
 R = TypeVar("R")
 Line = Callable[[float], float]
@@ -84,6 +89,23 @@ def test_nothing_on_the_way_is_a_step_of_one_query() -> None:
 
 def test_tangents_that_do_not_meet_say_so() -> None:
     assert np.isnan(Tangent(0.0, 0.0, -1.0).meets(Tangent(1.0, -2.0, 1.0)))
+
+
+@pytest.mark.parametrize(("line", "loosened"), [(lambda x: x, False), (lambda x: abs(x - 0.5), True)])
+def test_a_coordinate_stays_stiff_unless_its_kink_is_found(line: Line, loosened: bool) -> None:
+    differences = Differences(Constants())
+    differences.centre(np.zeros(1), 1.0)
+    walls = Walls()
+    walls.centre(np.zeros(1))
+    support = Support(Constants(), differences, walls)
+    support.add(0, -1.0, 1e-3)
+    support.stiffen(np.array([1.0]), 0.01, 0.0, ahead=1.0)  # a step of 1 has failed down to 0.01
+    assert support.diagonal.tolist() == [100.0]
+    at = Point(np.zeros(1), line(0.0))
+    moved, queries = answer(pinned(at, support, differences, np.array([-7.0]), 0.0), line)
+    assert queries >= 3
+    assert (moved is not at) == loosened
+    assert support.diagonal.tolist() == [1e-3 if loosened else 100.0]
 
 
 def located(kinks: Kinks, x: FloatArray, slopes: FloatArray) -> None:

@@ -10,17 +10,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gracezo.core.asks import Ask, Point, Role
+from gracezo.core.box import Box
 from gracezo.methods.auto.both import together
 from gracezo.methods.auto.constants import Constants
 from gracezo.methods.auto.decode import read
 from gracezo.methods.auto.density import Density
 from gracezo.methods.auto.difference import Differences
 from gracezo.methods.auto.labels import labelled
+from gracezo.methods.auto.landing import Landing
 from gracezo.methods.auto.line import line_search
 from gracezo.methods.auto.model import Model
 from gracezo.methods.auto.pairs import Pairs
 from gracezo.methods.auto.questions import Questions
-from gracezo.methods.auto.request import AHEAD, BOTH, CHECKED, Change, Request, answered
+from gracezo.methods.auto.request import AHEAD, BOTH, CHECKED, Change, Heard, Request, answered
 from gracezo.methods.auto.search import Search
 from gracezo.methods.auto.tree import Node, Tree, learn_moment, split
 from gracezo.methods.auto.walls import Walls
@@ -357,7 +359,10 @@ def test_a_request_without_an_answer_is_asked_again_a_little_shorter() -> None:
     with pytest.raises(StopIteration) as end:
         steps.send(answer)
     assert [change.odd for change in heard] == pytest.approx([2.0, 3.0, 4.0])
-    assert end.value.value == 5
+    met = end.value.value
+    assert met.queries == 5
+    # The lowest point met is one that was asked, not one whose value was made up from a shorter look.
+    assert (met.indices.tolist(), met.steps.tolist(), met.value) == ([0], [2.0], 3.0)
 
 
 def two_looks(
@@ -412,6 +417,22 @@ def test_looks_of_different_kinds_are_not_made_together() -> None:
     for shares in ((AHEAD, BOTH), (BOTH, AHEAD), (CHECKED, CHECKED)):
         one, two = two_looks(shares[0])[0], two_looks(shares[1])[1]
         assert together(one, two, lambda _: None) is None
+
+
+def test_the_lowest_point_met_is_kept_until_it_is_left_behind() -> None:
+    landing = Landing()
+    here = Point(np.array([0.0, 0.5]), 3.0)
+    landing.note(here, Heard(1, np.array([1]), np.array([0.7]), 2.0))
+    landing.note(here, Heard(1, np.array([0]), np.array([9.0]), 2.5))
+    there = Point(np.array([5.0, 5.0]), 2.5)
+    landing.note(there, Heard(1, np.array([0]), np.array([1.0]), 2.6))
+    assert landing.met_from(here.x)
+    assert not landing.met_from(there.x)
+    point = landing.point(None)
+    assert (point.x.tolist(), point.value) == ([0.0, 1.2], 2.0)
+    assert landing.point(Box.of(0.0, 1.0, 2)).x.tolist() == [0.0, 1.0]
+    landing.note(there, Heard(1, np.array([0]), np.array([1.0]), 1.0))
+    assert (landing.point(None).x.tolist(), landing.value) == ([6.0, 5.0], 1.0)
 
 
 def test_a_trial_without_a_value_shortens_the_step() -> None:

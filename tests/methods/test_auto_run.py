@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -24,7 +25,8 @@ from gracezo.methods.auto.decode import read
 from gracezo.methods.auto.questions import Questions
 from gracezo.methods.auto.request import Change, Request
 from gracezo.methods.auto.tree import Node
-from gracezo.problems import Magnitude
+from gracezo.problems import Attack, Magnitude
+from gracezo.problems.base import Benchmark
 
 Objective = Callable[[FloatArray], float]
 
@@ -134,6 +136,34 @@ def test_saturating_rewards_in_six_queries_a_coordinate() -> None:
         assert result.success
         queries.append(len(asked))
     assert np.mean(queries) <= 31.5
+
+
+@pytest.mark.parametrize(("fun", "seed"), [(Attack(), 1), (Attack(), 7), (Magnitude(3, d=2000), 3)])
+def test_an_iterate_is_as_low_as_anything_met_before(fun: Benchmark, seed: int) -> None:
+    lowest, iterates = [math.inf], []
+
+    def watched(x: FloatArray) -> float:
+        value = fun(x)
+        lowest.append(min(lowest[-1], value))
+        return value
+
+    def callback(state: Result) -> None:
+        iterates.append(state.fun)
+        assert state.fun == fun(state.x)
+        assert state.fun <= lowest[-1] * (1.0 + 1e-6)  # tangents are drawn a hair's breadth off
+
+    gracezo.minimize(watched, fun.x0, seed=seed, max_queries=400, callback=callback)
+    assert len(iterates) >= 3
+
+
+def test_a_step_at_hand_is_not_left_waiting() -> None:
+    fun = Attack()
+    spent = []
+    for seed in range(300, 306):
+        result, asked = minimise(fun, fun.x0, seed, 600, target=0.33 * fun(fun.x0))
+        assert result.success
+        spent.append(len(asked))
+    assert np.mean(spent) <= 170
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])

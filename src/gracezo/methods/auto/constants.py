@@ -58,5 +58,5 @@ class Constants:
     alike: float = 0.02
     foreseen: float = 0.3
     short: float = 0.3
-    overhead: float = 3.0
+    overhead: float = 6.0
     memory: int = 50

@@ -30,6 +30,7 @@ from gracezo.methods.auto.constants import Constants
 from gracezo.methods.auto.density import Density
 from gracezo.methods.auto.difference import Differences
 from gracezo.methods.auto.estimator import TreeEstimator
+from gracezo.methods.auto.landing import Landing
 from gracezo.methods.auto.line import Trial, line_search, slope_at_best
 from gracezo.methods.auto.model import Model
 from gracezo.methods.auto.path import Path, newton_path
@@ -76,6 +77,9 @@ class Auto:
         self._redeemed = 1.0  # share of its promise that a step has brought
         self._promised = math.inf
         self._rate = 0.0  # decrease per query that the last step has brought
+        self._waited = 0.0  # decrease at hand times the queries spent elsewhere since the last step
+        self._idle = 0.0  # decrease at hand that is not taken now
+        self._landing = Landing()
         self._failures = 0
         self._doubt_support = 0.0
         self._doubt_outside = 0.0
@@ -141,7 +145,10 @@ class Auto:
                     for request in requests
                     if request.role is Role.REFRESH
                 )
-                self._queries += yield from answered(at, requests)
+                heard = yield from answered(at, requests)
+                self._queries += heard.queries
+                self._waited += heard.queries * self._idle
+                self._landing.note(at, heard)
         except OutOfQueries:
             if not self._remarks and not self._problem.random:
                 raise
@@ -200,6 +207,7 @@ class Auto:
         promise, cost = max(find, recheck, key=lambda bid: bid[0] / bid[1])
         hidden = support.promise + (self._doubt_support if support.pending else 0.0)
         gain = self._step_promise() + hidden
+        self._idle = 0.0
         if gain > noise:
             if self._known() < self._care * hidden:
                 # The step has to wait for its gradient, which has its price too.
@@ -208,8 +216,9 @@ class Auto:
             else:
                 # What is left can be had at this rate at best, over a run that lasts as long again.
                 rest = min(search.promise + self._doubt_outside, self._queries * promise / cost)
-                worthwhile = cost * gain >= self._overhead * rest
+                worthwhile = self._waited + cost * gain >= self._overhead * rest
                 hidden = 0.0
+            self._idle = gain
             if worthwhile and hidden and search.exhausted and self._barren < _BARREN:
                 return self._replant_outside(key)
             if worthwhile:
@@ -318,6 +327,7 @@ class Auto:
 
     def _step(self, at: Point, key: Key) -> Steps[Point | None]:
         support = self._support
+        self._waited = 0.0
         measured = not support.pending
         support.settle()
         begun, slopes = at, support.slopes.copy()
@@ -349,9 +359,15 @@ class Auto:
         self._spent = 0
         best = trials[0]
         self._rate = -best.change / self._overhead if best.change < 0.0 else 0.5 * self._rate
+        lower = not self._differences.noise and self._landing.value < min(at.value, best.value)
         if best.change >= 0.0:
             support.stiffen(path.direction, min(trial.t for trial in trials), 0.0, ahead=1.0)
             self._failed(key)
+        else:
+            self._failures = 0
+        if lower:
+            return self._land(at, key)
+        if best.change >= 0.0:
             if at is begun:
                 return None
             self._replant_support(key, begun.value - at.value)
@@ -363,6 +379,21 @@ class Auto:
         self._arrive(moved)
         self._searched_here = False
         self._replant_support(key, self._doubt_support)
+        return moved
+
+    def _land(self, at: Point, key: Key) -> Point:
+        """Go to the lowest point met, which is below what the step has come to."""
+        landing, support = self._landing, self._support
+        moved = landing.point(self._problem.bounds)
+        fall = at.value - moved.value
+        if landing.met_from(at.x):
+            members = np.flatnonzero(np.isin(support.indices, landing.indices))
+            support.slopes[members] += support.smooth[members] * (moved.x - at.x)[support.indices[members]]
+        self._pending = None
+        self._doubt_outside += self._search.drifting * fall
+        self._arrive(moved)
+        self._searched_here = False
+        self._replant_support(key, max(fall, self._doubt_support))
         return moved
 
     def _mind_kinks(self, at: Point) -> Steps[Point]:

@@ -46,9 +46,10 @@ def pinned(
         best, queries = yield from kinks.locate(
             at, coordinate, j, support.slopes, float(start[coordinate]), differences.rounding
         )
+        if best is not at or kinks.located[j]:
+            support.loosen(j)  # otherwise it goes no farther than it came
         if best is not at:
             at = best
             kinks.moved(at.x[support.indices], support.slopes)
-        support.loosen(j)
         spent += queries
     return at, spent

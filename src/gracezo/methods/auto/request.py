@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from gracezo.core.answers import lowest
 from gracezo.core.asks import Ask, Point, Role, SparseRows, Steps
 from gracezo.core.types import FloatArray, IntArray
 
@@ -68,8 +69,18 @@ class Request:
     allowed: float = 0.0
 
 
-def answered(at: Point, requests: Sequence[Request]) -> Steps[int]:
-    """Ask all requests, let each absorb its change of f, and return how many queries that took.
+@dataclass(frozen=True, eq=False)
+class Heard:
+    """What a round of requests took, and the lowest value it met, and where."""
+
+    queries: int
+    indices: IntArray
+    steps: FloatArray
+    value: float
+
+
+def answered(at: Point, requests: Sequence[Request]) -> Steps[Heard]:
+    """Ask all requests, let each absorb its change of f, and return what that took and met.
 
     One whose evaluation failed and was skipped is asked again a little shorter, until it has an answer:
     sets are known by what their parts leave, so that none can be left out.
@@ -82,7 +93,8 @@ def answered(at: Point, requests: Sequence[Request]) -> Steps[int]:
         for scale in _scales(request)
         for share in request.shares
     ]
-    found: FloatArray = (yield Ask(at.x, SparseRows.stack(rows), role)) - at.value
+    values = yield Ask(at.x, SparseRows.stack(rows), role)
+    low, found = lowest(values), values - at.value
     share, queries = 1.0, len(rows)
     while len(missing := np.flatnonzero(np.isnan(found)).tolist()):
         share *= _SHORTER
@@ -96,7 +108,7 @@ def answered(at: Point, requests: Sequence[Request]) -> Steps[int]:
         changes = found[start:stop].reshape(len(scales), -1) / scales[:, np.newaxis]
         request.absorb(Change(*changes.mean(axis=0).tolist()))
         start = stop
-    return queries
+    return Heard(queries, rows[low].indices, rows[low].values, float(values[low]))
 
 
 def _scales(request: Request) -> FloatArray:
