@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gracezo
-from gracezo.core.asks import Ask, Point, Steps
+from gracezo.core.asks import Ask, OutOfQueries, Point, Steps
 from gracezo.core.types import FloatArray
 from gracezo.methods.auto.constants import Constants
 from gracezo.methods.auto.corner import Corner, Tangent
@@ -31,7 +31,7 @@ def answer(search: Steps[R], line: Line) -> R:
         ask = next(search)
         while True:
             assert isinstance(ask, Ask)
-            ask = search.send(np.array([line(float(ask.point(0)[0]))]))
+            ask = search.send(np.array([line(float(ask.point(row)[0])) for row in range(len(ask))]))
     except StopIteration as end:
         result: R = end.value
         return result
@@ -67,6 +67,18 @@ def test_curved_sides_take_more_rounds_and_give_the_kink_as_exactly() -> None:
     assert isinstance(found, tuple)
     assert corner.best.x[0] == pytest.approx(0.2, abs=1e-6)
     assert found[1] - found[0] == pytest.approx(2.0, rel=0.1)
+
+
+def test_a_place_and_its_slope_are_asked_at_once() -> None:
+    corner = Corner(Point(np.array([0.0]), 1.0), 0, -1.0, 2.0, rounding=2e-16)
+    search = corner.find(1.0)
+    ask = next(search)
+    assert isinstance(ask, Ask)
+    places = [float(ask.point(row)[0]) for row in range(len(ask))]
+    assert places == [1.0, pytest.approx(1.0, abs=1e-5)]
+    assert places[0] < places[1]
+    with pytest.raises(OutOfQueries):
+        search.send(np.array([0.5]))  # the budget has reached for one of them only
 
 
 def test_a_likely_place_is_tried_first() -> None:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from gracezo.core.asks import Ask, Point, Role, SparseRows, Steps
+from gracezo.core.asks import Ask, OutOfQueries, Point, Role, SparseRows, Steps
 
 _AS_FORESEEN = 0.9  # share of the tangent's decrease that shows that nothing is on the way
 _NEARLY = 0.01  # share of the way by which a place may seem to lie beyond the kink and still be it
@@ -153,8 +153,7 @@ class Corner:
 
     def _draw_near(self, place: float, likely: bool = False) -> Steps[tuple[float, float] | None]:
         """Take the tangent at a place between; return the slopes before and after it if it is a kink."""
-        point = yield from self._try(place)
-        beyond = yield from self._try(place + self._step)
+        point, beyond = yield from self._tries(place, place + self._step)
         after = self._slope(point, beyond)
         self._keep(point, after)
         here = Tangent(place, point.value, after)
@@ -196,11 +195,20 @@ class Corner:
 
     def _try(self, place: float) -> Steps[Point]:
         """Ask with the coordinate at another place."""
-        self.queries += 1
-        step = np.array([place - self._at.x[self._coordinate]])
-        ask = Ask(self._at.x, SparseRows.single(np.array([self._coordinate]), step), Role.STEP)
+        (point,) = yield from self._tries(place)
+        return point
+
+    def _tries(self, *places: float) -> Steps[list[Point]]:
+        """Ask with the coordinate at other places, all at once."""
+        self.queries += len(places)
+        moved = np.full(len(places), self._coordinate)
+        rows = SparseRows.coordinates(moved, np.array(places) - self._at.x[self._coordinate])
+        ask = Ask(self._at.x, rows, Role.STEP)
         values = yield ask
-        return Point(ask.point(0), math.inf if math.isnan(values[0]) else float(values[0]))
+        if len(values) < len(places):
+            raise OutOfQueries
+        known = np.where(np.isnan(values), math.inf, values)
+        return [Point(ask.point(row), float(value)) for row, value in enumerate(known)]
 
     def _slope(self, one: Point, two: Point) -> float:
         return (two.value - one.value) / float(two.x[self._coordinate] - one.x[self._coordinate])
