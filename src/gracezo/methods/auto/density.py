@@ -35,11 +35,6 @@ class Density:
         weight = np.exp(self._log - self._log.max())
         return float(weight @ _alone(self._rho * n) / weight.sum())
 
-    def number(self, n: float) -> float:
-        """Return how many coordinates to expect in a non-empty set of n."""
-        weight = np.exp(self._log - self._log.max())
-        return 1.0 + n * math.exp(float(weight @ np.log(self._rho) / weight.sum()))
-
     def saw_labels(self, n: float, decoded: bool) -> None:
         """Learn from labels asked on a set of n."""
         self._learn(_alone(self._rho * n), decoded)

@@ -84,6 +84,7 @@ class Auto:
         self._doubt_support = 0.0
         self._doubt_outside = 0.0
         self._searched_here = True
+        self._stale = False  # whether slopes are known by subtraction, in part from before the last step
         self._fruitless = 0
         self._planted = -1  # size of the support when the search was planted last
         self._barren = 0  # plantings at this point since the last find
@@ -188,6 +189,7 @@ class Auto:
 
     def _found(self, coordinate: int, slope: float, curvature: float, error: float) -> None:
         self._fruitless = 0
+        self._stale = self._stale or not self._searched_here
         self._support.add(coordinate, slope, curvature, error)
 
     # ------------------------------------------------------------ bids
@@ -261,6 +263,10 @@ class Auto:
         """Return what is left to ask when nothing is in sight: with other weights, or more often."""
         noisy = self._differences.noise > 0.0
         if self._searched_here and not (noisy and self._fruitless < _PATIENCE):
+            if self._stale:
+                self._replant_support(key, doubt=0.0, last=True)
+                self._foretold = None
+                return self._support.requests(self._batch)
             if not self._sharpen():
                 return []
             self._fruitless = 0
@@ -318,9 +324,10 @@ class Auto:
         self._searched_here = True
         self._doubt_outside = 0.0
 
-    def _replant_support(self, key: Key, doubt: float) -> None:
+    def _replant_support(self, key: Key, doubt: float, last: bool = False) -> None:
         self._draws += 1
-        self._support.plant(key.child(self._draws).generator())
+        self._support.plant(key.child(self._draws).generator(), last)
+        self._stale = False
         self._doubt_support = doubt
 
     # ------------------------------------------------------------ the step

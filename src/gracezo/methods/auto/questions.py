@@ -34,7 +34,6 @@ _SIXTH = 1.0 / 6.0  # of a set: labels that leave a larger window are of no use
 _SAME = 0.3  # relative difference of slopes that pass for one
 _PRECISE = 0.01  # relative error of a slope that needs no pair to confirm it
 _LONGER = 3  # times that a confirming look is made three times longer, to see the curvature
-_PARTS = 3  # in a batch: how many queries may cut one set, when it is not known how much it holds
 _SEEN = 0.3  # share of the wanted length that shows the curvature well enough
 
 
@@ -97,9 +96,7 @@ class Questions:
             return [self._labels(node, *node.window)]
         if node.moment is None and not node.several and self._labels_pay(node):
             return [self._labels(node, node.start, node.stop)]
-        # Many parts pay when several of them are likely to matter; two levels at once otherwise.
-        parts = max(_PARTS, round(self.density.number(node.spread)))
-        return self._cut(node, min(limit, parts, node.size - 1))
+        return self._cut(node, min(limit, node.size - 1))
 
     def _fades(self, node: Node) -> bool:
         """Whether noise, added up by subtraction, would hide the parts of a set."""

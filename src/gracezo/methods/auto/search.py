@@ -23,8 +23,9 @@ from gracezo.methods.auto.root import FAR, FirstLook
 from gracezo.methods.auto.tree import Node, Tree
 from gracezo.methods.auto.walls import Walls
 
-_ALIKE = 2.0  # in a batch: how far below the best price a set may be to be cut into many parts at once
-_WORTH = 256.0  # and how far to be asked at all: prices go with U², so this is a sixteenth of U
+_WORTH = 256.0  # in a batch: how far below the best price a set may be to be asked; a sixteenth of its U
+_WIDE = 8  # sets that are asked at once, or half the batch; what room is left goes into more parts of each
+_PARTS = 5  # queries that may cut one set at once
 _HIDING = 1e-4  # times the norm found: what may hide beside any of so many, summed over all pairs of them
 
 
@@ -214,19 +215,10 @@ class Search:
         questions = Questions(
             self._constants, self._differences, self._density, self.tree, self, self._walls, self._complete
         )
-        # The best sets, alike in price, are cut into as many parts at once as the batch has room for.
-        best = self._take(limit, price / _ALIKE)
-        share = limit // max(len(best), 1)
-        wanted = [request for node in best for request in questions.about(node, share)]
-        # What room they leave goes to lesser sets, if labels may decode them: where many coordinates matter
-        # a lesser set may well never be asked.
-        for node in self._take(limit - len(wanted), price / _WORTH) if best else []:
-            chance = self._density.alone(node.spread) * math.log2(max(node.size, 2))
-            if chance * self.rate(int(node.u > 0)) * node.key * _WORTH > price:
-                wanted += questions.about(node, 1)
-            else:
-                self.open(node)
-        return wanted
+        # As many sets as the batch has room for; where there are fewer, each is cut into more parts at once.
+        best = self._take(min(limit, max(_WIDE, limit // 2)), price / _WORTH)
+        share = min(limit // max(len(best), 1), _PARTS)
+        return [request for node in best for request in questions.about(node, share)]
 
     def _top_price(self) -> float:
         """Return the price of the best open set."""

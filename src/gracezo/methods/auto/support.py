@@ -99,8 +99,12 @@ class Support:
 
     # ------------------------------------------------------------ refreshing
 
-    def plant(self, rng: np.random.Generator) -> None:
-        """Take the slopes as mere predictions from now on, to be measured again."""
+    def plant(self, rng: np.random.Generator, last: bool = False) -> None:
+        """Take the slopes as mere predictions from now on, to be measured again; it may be for the last time.
+
+        At the best point along a step slopes cancel under the signs of that step. So signs are drawn where f
+        is smooth as far as is known: with looks to both sides, and for the last time.
+        """
         n = len(self)
         if n == 0:
             self._tree = None
@@ -108,8 +112,7 @@ class Support:
         self._members = rng.permutation(n)
         spread = self._constants.spread
         self.kinks.grow(n)
-        if self._differences.pairs is not None:
-            # At the best point along a step the slopes cancel under the signs of that step.
+        if self._differences.pairs is not None or (last and not self.kinks.any):
             sides = rng.choice([-1.0, 1.0], n)
         else:
             # Downhill side first: at a kink only that side counts. On a kink, the side that the slope is of.
