@@ -23,6 +23,7 @@ from gracezo.methods.auto.root import FAR, FirstLook
 from gracezo.methods.auto.tree import Node, Tree
 from gracezo.methods.auto.walls import Walls
 
+_ALIKE = 2.0  # how far below the best price a single coordinate may be to be taken without a query
 _WORTH = 256.0  # in a batch: how far below the best price a set may be to be asked; a sixteenth of its U
 _WIDE = 8  # sets that are asked at once, or half the batch; what room is left goes into more parts of each
 _PARTS = 5  # queries that may cut one set at once
@@ -216,7 +217,7 @@ class Search:
             self._constants, self._differences, self._density, self.tree, self, self._walls, self._complete
         )
         # As many sets as the batch has room for; where there are fewer, each is cut into more parts at once.
-        best = self._take(min(limit, max(_WIDE, limit // 2)), price / _WORTH)
+        best = self._take(min(limit, max(_WIDE, limit // 2)), price / (_ALIKE if limit == 1 else _WORTH))
         share = min(limit // max(len(best), 1), _PARTS)
         return [request for node in best for request in questions.about(node, share)]
 
