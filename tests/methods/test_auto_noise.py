@@ -25,7 +25,7 @@ from gracezo.methods.auto.answer import ANSWERS, DRAWS, measured_again
 from gracezo.methods.auto.constants import Constants
 from gracezo.methods.auto.density import Density
 from gracezo.methods.auto.difference import Differences
-from gracezo.methods.auto.look import Room
+from gracezo.methods.auto.look import Look, Room
 from gracezo.methods.auto.pairs import Pairs
 from gracezo.methods.auto.questions import Questions
 from gracezo.methods.auto.request import BOTH, CHECKED, Change, Request, answered
@@ -147,6 +147,62 @@ def test_where_looks_go_to_both_sides_a_refresh_has_signs_of_its_own() -> None:
         (root,) = support.requests(1)
         assert bool((root.steps > 0.0).any()) == (pairs is not None)
         assert (root.steps < 0.0).any()
+
+
+def test_repeated_looks_tell_that_noise_is_larger_than_assumed() -> None:
+    random = np.random.default_rng(0)
+    for actual, kept in ((1e-3, True), (5e-3, False)):
+        differences = Differences(Constants())
+        differences.centre(np.zeros(4), 1.0)
+        differences.noise, differences.pairs = 1e-3, Pairs(1e-3, 4.0)
+        differences.pairs.begin(0.1, Change(0.1, -0.1, 0.05))
+        look = Look(0.1, BOTH, 1e-2, 0.0, repeats=40)
+        heard: list[Change] = []
+        request = look.request(np.arange(4), np.ones(4), Role.PROBE, heard.append)
+        steps = answered(Point(np.zeros(4), 1.0), [request])
+        ask = next(steps)
+        assert isinstance(ask, Ask)
+        values = 1.0 + np.array([ask.point(row).sum() for row in range(80)])
+        with pytest.raises(StopIteration):
+            steps.send(values + actual * random.standard_normal(80))
+        (change,) = heard
+        assert change.degrees == 39
+        assert math.sqrt(change.noise) == pytest.approx(1.1 * actual, rel=0.3)  # nearer looks are scaled up
+        differences.read(look, change)
+        assert (differences.noise == 1e-3) == kept
+        assert differences.noise == pytest.approx(1e-3 if kept else 5.5e-3, rel=0.3)
+        assert differences.pairs.noise == differences.noise
+
+
+@pytest.mark.parametrize(("slope", "queries"), [(0.1, 2), (3.0, 1)])
+def test_a_coordinate_that_promises_little_is_confirmed_on_both_sides(slope: float, queries: int) -> None:
+    questions, search = asking(1e-4)
+    pairs = questions.differences.pairs
+    assert search.tree is not None
+    assert pairs is not None
+    for _ in range(3):
+        pairs.meet(0.1, Change(0.1, -0.1, 0.05))
+        questions.differences.meet(1.0)
+    u = slope * float(search.tree.weights[5])
+    (request,) = questions.about(Node(5, 6, u, 1e-9), 1)
+    assert len(request.shares) * request.repeats == queries
+
+
+def test_a_curvature_far_above_the_others_is_looked_at_again() -> None:
+    questions, search = asking(1e-4)
+    pairs = questions.differences.pairs
+    assert search.tree is not None
+    assert pairs is not None
+    for _ in range(3):
+        pairs.meet(0.1, Change(0.1, -0.1, 0.05))
+        questions.differences.meet(1.0)
+    node = Node(5, 6, 0.1 * float(search.tree.weights[5]), 1e-9)
+    (first,) = questions.about(node, 1)
+    length = abs(float(first.steps[0]))
+    bend = 0.5 * 5.0 * length**2
+    first.absorb(Change(-0.1 * length + bend, 0.1 * length + bend))
+    (second,) = questions.about(node, 1)
+    assert abs(float(second.steps[0])) == pytest.approx(3.0 * length)
 
 
 def test_a_refresh_is_repeated_as_often_as_the_search() -> None:

@@ -375,7 +375,7 @@ def two_looks(
 
 
 def slope_only(shares: tuple[float, ...], change: float) -> Change:
-    return Change(*(share * change for share in shares))
+    return Change(change) if shares is AHEAD else Change(change, -change)
 
 
 @pytest.mark.parametrize("shares", [AHEAD, BOTH])

@@ -187,7 +187,9 @@ class Differences:
     def read(self, look: Look, change: Change) -> tuple[float, float]:
         """Return the derivative that a look shows, and its error."""
         if self.pairs is not None and look.shares is not AHEAD:
-            return self.pairs.read(look, change)
+            read = self.pairs.read(look, change)
+            self.noise = max(self.noise, self.pairs.noise)
+            return read
         value = look.derivative(change)
         return value, look.error(value)
 

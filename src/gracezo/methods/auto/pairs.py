@@ -26,6 +26,8 @@ _LEAST_WAVE = 4.0  # times the distance at which the root is regular: λ, when n
 _BIASED = 0.15  # relative error by a cubic term, at most, where f was seen to bend regularly
 _FARTHER = 1.5  # times as far as before needs a new check
 _ENOUGH = 3  # coordinates found that are asked for their cubic term
+_TELLING = 6  # repetitions that tell the noise as well as it was measured
+_LOUDER = 1.5  # times the noise assumed: no chance
 _MOST = 256  # times that a look is repeated, at most
 _HIDDEN = 4.0  # times sqrt(σ): how far a known coordinate goes, in units of its curvature
 
@@ -50,6 +52,7 @@ class Pairs:
         self._irregular = math.inf  # how far it was seen not to
         self._wave = math.inf  # λ
         self._waves: list[float] = []  # of coordinates found
+        self._heard = (0.0, 0)  # variances that repeated looks have shown, summed, and how many they are
 
     # ------------------------------------------------------------ what f is like
 
@@ -114,6 +117,7 @@ class Pairs:
 
     def read(self, look: Look, change: Change) -> tuple[float, float]:
         """Return the derivative that a look shows, and its error."""
+        self._hear(change)
         if look.shares is CHECKED:
             if not self.regular(change):
                 # Too far: what was asked nearer has to do.
@@ -125,6 +129,18 @@ class Pairs:
                 self._regular = max(self._regular, look.eps)
         value = look.derivative(change)
         return value, look.error(value)
+
+    def _hear(self, change: Change) -> None:
+        """Learn from repeated looks that the noise is larger than it was taken for.
+
+        Seven values may underestimate it several times; then what is noise is taken for a find.
+        """
+        if change.degrees == 0:
+            return
+        self._heard = (self._heard[0] + change.degrees * change.noise, self._heard[1] + change.degrees)
+        level = math.sqrt(self._heard[0] / self._heard[1])
+        if self._heard[1] >= _TELLING and level > _LOUDER * self.noise:
+            self.noise = level
 
     def error(self, eps: float, often: int = 1) -> float:
         """Return the standard error of a derivative, by pairs at that distance."""

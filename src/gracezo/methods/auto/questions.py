@@ -33,6 +33,7 @@ _NARROW = 0.02  # of a set: a window in which another coordinate is unlikely
 _SIXTH = 1.0 / 6.0  # of a set: labels that leave a larger window are of no use
 _SAME = 0.3  # relative difference of slopes that pass for one
 _PRECISE = 0.01  # relative error of a slope that needs no pair to confirm it
+_PLAIN = 100.0  # times the noise: what a coordinate promises, if one query is to show its curvature
 _LONGER = 3  # times that a confirming look is made three times longer, to see the curvature
 _SEEN = 0.3  # share of the wanted length that shows the curvature well enough
 
@@ -125,7 +126,12 @@ class Questions:
     def _confirmation(self, node: Node, position: int) -> Request:
         """Return the query on a candidate alone that makes sure of it."""
         pairs, request = self.differences.pairs, None
-        if pairs is not None and (pairs.unsure or node.error > _PRECISE * abs(node.u)):
+        slope = node.u / float(self.tree.weights[position])
+        if pairs is not None and (
+            pairs.unsure
+            or node.error > _PRECISE * abs(node.u)
+            or self.differences.promise(slope) < _PLAIN * pairs.noise
+        ):
             request = self._confirm_both(node, position, pairs)
         elif pairs is None and node.doubtful:
             request = self._check(node, position)
@@ -375,6 +381,7 @@ class Questions:
             measured = -math.copysign(1.0, slope) * change.odd / length
             curvature = 2.0 * change.even / length**2
             hidden = abs(change.even) <= math.sqrt(6.0) * noise
+            often_enough = _LONGER if hidden else 1
             steep = rules.descend * length * abs(measured)
             if abs(measured) <= max(rules.trust * error, rules.descend * abs(slope)):
                 node.length, node.longer = 0.0, 0
@@ -383,8 +390,8 @@ class Questions:
                     pairs.mistrust()
                 node.candidate, node.several = None, True
                 self.density.saw_labels(node.spread, False)
-            elif hidden and node.longer < _LONGER and length < room:
-                # Noise hides the curvature, and with it how far to go: farther it will show.
+            elif (hidden or differences.odd(curvature)) and node.longer < often_enough and length < room:
+                # Noise hides the curvature, and how far to go, or has made it up: farther it will show.
                 node.length, node.longer = 3.0 * length, node.longer + 1
             elif not node.length and min(change.ahead, change.behind) > 2.0 * noise - steep:
                 # Too long a step, or a kink: a shorter one tells.

@@ -25,11 +25,17 @@ CHECKED = (1.0, -1.0, NEAR)
 
 @dataclass(frozen=True)
 class Change:
-    """By how much f changed at a displacement, at the opposite one and near, as far as they were asked."""
+    """By how much f changed at a displacement, at the opposite one and near, as far as they were asked.
+
+    Where that was asked several times, it is the mean; `noise` is the variance of f that the single ones
+    show, and `degrees` how many of them are left to tell it.
+    """
 
     ahead: float
     behind: float = math.nan
     near: float = math.nan
+    noise: float = math.nan
+    degrees: int = 0
 
     @property
     def odd(self) -> float:
@@ -106,9 +112,18 @@ def answered(at: Point, requests: Sequence[Request]) -> Steps[Heard]:
         scales = _scales(request)
         stop = start + len(scales) * len(request.shares)
         changes = found[start:stop].reshape(len(scales), -1) / scales[:, np.newaxis]
-        request.absorb(Change(*changes.mean(axis=0).tolist()))
+        request.absorb(_change(changes))
         start = stop
     return Heard(queries, rows[low].indices, rows[low].values, float(values[low]))
+
+
+def _change(changes: FloatArray) -> Change:
+    """Return the mean of repeated looks, one a row."""
+    change = Change(*changes.mean(axis=0).tolist())
+    if len(changes) == 1 or changes.shape[1] < len(BOTH):
+        return change
+    odd = 0.5 * (changes[:, 0] - changes[:, 1])  # has half the variance of f
+    return replace(change, noise=2.0 * float(odd.var(ddof=1)), degrees=len(changes) - 1)
 
 
 def _scales(request: Request) -> FloatArray:
