@@ -221,7 +221,8 @@ def test_a_broken_pool_of_the_users_is_an_error_that_keeps_the_answers(
         minimize(deadly, executor)
     assert "the executor given as workers cannot go on" in str(info.value)
     result = info.value.result
-    assert 50 < result.nfev < 100
+    # The other worker may have answered further calls before the pool was seen to be broken.
+    assert 50 < result.nfev < deadly.calls()
     assert info.value.query == result.nfev + 1
     assert result.status == 3
     known = min(len(EXPECTED.trace.values), len(result.trace.values))
