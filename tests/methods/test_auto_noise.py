@@ -28,7 +28,7 @@ from gracezo.methods.auto.difference import Differences
 from gracezo.methods.auto.look import Look, Room
 from gracezo.methods.auto.pairs import Pairs
 from gracezo.methods.auto.questions import Questions
-from gracezo.methods.auto.request import BOTH, CHECKED, Change, Request, answered
+from gracezo.methods.auto.request import AHEAD, BOTH, CHECKED, Change, Request, answered
 from gracezo.methods.auto.search import Search
 from gracezo.methods.auto.support import Support
 from gracezo.methods.auto.tree import Node
@@ -122,6 +122,15 @@ def test_a_set_that_fades_into_noise_is_asked_again_before_it_is_cut() -> None:
     )
     assert faded.error == pytest.approx((1.0 / 0.17**2 + 1.0 / error**2) ** -0.5, rel=1e-2)
     assert questions.about(faded, 1)[0].indices.tolist() == search.tree.order[100:200].tolist()
+
+
+def test_labels_stay_on_one_side_where_a_bound_is_near() -> None:
+    questions, search = asking(1e-9)
+    assert search.tree is not None
+    search.tree.limits = (np.ones(1000), np.full(1000, 1e-15))  # ahead, and behind
+    labels = questions._labels(Node(0, 1000, 1.0, 0.0), 0, 1000)
+    assert labels.shares is AHEAD
+    assert (labels.steps / search.tree.weights > 0.0).all()
 
 
 def test_what_was_not_there_when_asked_alone_makes_looks_shorter() -> None:
