@@ -136,7 +136,7 @@ def conditions(gradient: FloatArray, x: FloatArray, lower: FloatArray, upper: Fl
 
 @settings(max_examples=30)
 @given(st.integers(0, 10**6), st.sampled_from([1, 5]), st.sampled_from([3, 12, 40]))
-@example(seed=260, batch=1, d=3)  # the last coordinate is known by subtraction, from before the last step
+@example(seed=353, batch=1, d=3)  # the last coordinate is known by subtraction, from before the last step
 def test_ends_where_the_conditions_hold(seed: int, batch: int, d: int) -> None:
     """On a coupled quadratic, from a face or a corner, it ends where L-BFGS-B with exact gradients does."""
     random = np.random.default_rng(seed)
