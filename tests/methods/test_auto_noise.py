@@ -31,7 +31,7 @@ from gracezo.methods.auto.questions import Questions
 from gracezo.methods.auto.request import AHEAD, BOTH, CHECKED, Change, Request, answered
 from gracezo.methods.auto.search import Search
 from gracezo.methods.auto.support import Support
-from gracezo.methods.auto.tree import Node
+from gracezo.methods.auto.tree import Node, Tree
 from gracezo.methods.auto.walls import Walls
 from gracezo.problems import Attack, Distance, Magnitude
 from gracezo.problems.base import Benchmark
@@ -183,8 +183,8 @@ def test_repeated_looks_tell_that_noise_is_larger_than_assumed() -> None:
         assert differences.pairs.noise == differences.noise
 
 
-@pytest.mark.parametrize(("slope", "queries"), [(0.1, 2), (3.0, 1)])
-def test_a_coordinate_that_promises_little_is_confirmed_on_both_sides(slope: float, queries: int) -> None:
+def after_three_finds() -> tuple[Questions, Tree]:
+    """Return questions when three coordinates of curvature one have been found."""
     questions, search = asking(1e-4)
     pairs = questions.differences.pairs
     assert search.tree is not None
@@ -192,20 +192,20 @@ def test_a_coordinate_that_promises_little_is_confirmed_on_both_sides(slope: flo
     for _ in range(3):
         pairs.meet(0.1, Change(0.1, -0.1, 0.05))
         questions.differences.meet(1.0)
-    u = slope * float(search.tree.weights[5])
+    return questions, search.tree
+
+
+@pytest.mark.parametrize(("slope", "queries"), [(0.1, 2), (3.0, 1)])
+def test_a_coordinate_that_promises_little_is_confirmed_on_both_sides(slope: float, queries: int) -> None:
+    questions, tree = after_three_finds()
+    u = slope * float(tree.weights[5])
     (request,) = questions.about(Node(5, 6, u, 1e-9), 1)
     assert len(request.shares) * request.repeats == queries
 
 
 def test_a_curvature_far_above_the_others_is_looked_at_again() -> None:
-    questions, search = asking(1e-4)
-    pairs = questions.differences.pairs
-    assert search.tree is not None
-    assert pairs is not None
-    for _ in range(3):
-        pairs.meet(0.1, Change(0.1, -0.1, 0.05))
-        questions.differences.meet(1.0)
-    node = Node(5, 6, 0.1 * float(search.tree.weights[5]), 1e-9)
+    questions, tree = after_three_finds()
+    node = Node(5, 6, 0.1 * float(tree.weights[5]), 1e-9)
     (first,) = questions.about(node, 1)
     length = abs(float(first.steps[0]))
     bend = 0.5 * 5.0 * length**2

@@ -5,9 +5,10 @@ What can be done next, with its promised decrease and its cost in queries:
 - open a set of the search over the coordinates outside the support;
 - recheck that search, when steps have brought decreases that the model did not foresee;
 - refresh the support, and then step;
-- step. Waiting for the next find, q queries away, delays the decrease P of the step
-  by q queries; stepping now delays everything else, R, by the c queries that a step
-  costs. So it steps when q·P ≥ c·R.
+- step. While it is not made, its decrease P waits; to make it delays everything else,
+  R, by the c queries that a step costs. So it steps when P, summed over the queries
+  since the last step and those until the next find, comes to c·R: as one orders when
+  what was held back has cost as much as an order.
 """
 
 from __future__ import annotations
