@@ -9,11 +9,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from gracezo.core.asks import Role
-from gracezo.core.types import FloatArray
 
 DEFAULT_LIMITS = {"raise": 0, "retry": 3, "skip": 100}
 
@@ -46,7 +45,7 @@ class Failures:
             self._streak = 0
         self._next = 0
 
-    def fatal(self, failed: Collection[int], values: FloatArray) -> int | None:
+    def fatal(self, failed: Collection[int], values: Sequence[float]) -> int | None:
         """Return the row whose failure ends the run, if one does.
 
         Parameters

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from numpy.random.bit_generator import ISeedSequence
 
-_BLOCK = 64  # children whose seeds are made at a time
+_BLOCK = 256  # children whose seeds are made at a time
 _WIDE = 2**32  # from here on a number of a path takes more than one word
 _SEED_WORDS = 4  # it pads a seed to so many words before it takes in a path
 

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.optimize import OptimizeResult
 
 from gracezo.core.asks import Point
-from gracezo.core.types import BoolArray, FloatArray, IntArray
+from gracezo.core.types import BoolArray, FloatArray, IntArray, record
 
 
 class Status(enum.IntEnum):
@@ -115,7 +115,7 @@ class Result(OptimizeResult):  # type: ignore[misc]  # SciPy has no type hints
     reasked: int
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class GradientEstimate:
     """An estimate of the gradient at one point; coordinates not listed are taken as zero.
 

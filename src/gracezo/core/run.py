@@ -23,7 +23,6 @@ import math
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import TypeAlias
 
 import numpy as np
@@ -116,7 +115,7 @@ class Run:
         self._refused = 0
         self._best: Point | None = None
         self._ask: Ask | None = None
-        self._values: FloatArray | None = None
+        self._values: list[float] | None = None  # the answers so far, NaN where there is none
         self._rows: IntArray | None = None  # which rows of the ask were given out last; None: all
         self._missing = 0  # how many of its rows are still to be answered
         self._failed: dict[int, tuple[int, EvaluationFailure]] = {}  # row: number of the query, why
@@ -135,14 +134,14 @@ class Run:
         if self.finish is not None:
             return None
         if self._ask is None:
-            self._advance(partial(next, self._steps))
+            self._advance(None)
         elif self._missing == 0:
             if self._failed and self._failures.retries:
                 self._retry()
             else:
                 answer = self._settle()
                 if self.finish is None:
-                    self._advance(partial(self._steps.send, answer))
+                    self._advance(answer)
         return self._open()
 
     def record(self, answers: Iterable[Answer]) -> None:
@@ -192,54 +191,60 @@ class Run:
 
     # ------------------------------------------------------------ inside
 
-    def _advance(self, resume: Callable[[], Ask | Moved]) -> None:
-        """Let the algorithm think until it asks for something that can be bought, or is done."""
+    def _advance(self, answer: FloatArray | OutOfQueries | None) -> None:
+        """Let the algorithm think, given this, until it asks for something that can be bought, or is done."""
         try:
             while True:
-                said = resume()
+                said = self._tell(answer)
                 if isinstance(said, Moved):
                     self._move(said.to)
                     if self.finish is not None:
                         return
-                    resume = partial(self._steps.send, _NOTHING)
+                    answer = _NOTHING
                     continue
                 if self.stop_if_late():
                     return
-                bought = self._affordable(said)
+                count = len(said)
+                bought = self._affordable(said, count)
                 if bought:
                     if self._fence is not None:
                         said = self._fence(said)
                     if self._sampling is not None:
                         said = self._sampling(said)
-                    self._ask = said if bought == len(said) else said.head(bought)
-                    self._values = np.empty(bought)
-                    self._values.fill(np.nan)
+                    self._ask = said if bought == count else said.head(bought)
+                    self._values = [math.nan] * bought
                     self._missing = bought
                     self._failures.begin(said.role)
                     self.rounds += 1
                     self.widest = max(self.widest, bought)
                     return
-                self._refused = len(said) + said.reserve
-                resume = partial(self._steps.throw, OutOfQueries())
+                self._refused = count + said.reserve
+                answer = OutOfQueries()
         except StopIteration as end:
             self._end(end.value)
         except OutOfQueries:
             self._end(Finish(Status.SPENT, self._spent_message()))
 
+    def _tell(self, answer: FloatArray | OutOfQueries | None) -> Ask | Moved:
+        if isinstance(answer, OutOfQueries):
+            return self._steps.throw(answer)
+        return self._steps.send(answer)  # type: ignore[arg-type]  # None begins it
+
     def _retry(self) -> None:
         """Ask the failed rows again, or tell the algorithm that the budget does not reach for them."""
         assert self._ask is not None
         again = self._ask.take(np.array(list(self._failed)))
-        if self._affordable(again) == len(again):
-            self._failures.retry(len(again))
+        count = len(again)
+        if self._affordable(again, count) == count:
+            self._failures.retry(count)
             self._failed.clear()
-            self._missing = len(again)
+            self._missing = count
             self.rounds += 1
             return
-        self._refused = len(again) + again.reserve
+        self._refused = count + again.reserve
         self._settle()
         if self.finish is None:
-            self._advance(partial(self._steps.throw, OutOfQueries()))
+            self._advance(OutOfQueries())
 
     def _open(self) -> Ask | None:
         """Return the current ask, less the rows that are answered."""
@@ -250,13 +255,12 @@ class Run:
         if self._missing == len(self._values):
             return self._ask
         self._rows = np.array(
-            [row for row in np.flatnonzero(np.isnan(self._values)) if row not in self._failed]
+            [row for row, value in enumerate(self._values) if math.isnan(value) and row not in self._failed]
         )
         return self._ask.take(self._rows)
 
-    def _affordable(self, ask: Ask) -> int:
-        """Return how many rows of an ask to buy: all, or none, or as many as a divisible one can have."""
-        count = len(ask)
+    def _affordable(self, ask: Ask, count: int) -> int:
+        """Return how many of its rows to buy: all, or none, or as many as a divisible one can have."""
         if self.limits.max_queries is None:
             return count
         left = self.limits.max_queries - self.nfev
@@ -279,9 +283,10 @@ class Run:
 
     def _settle(self) -> FloatArray:
         """Close the current ask: update the best point and return the answers."""
-        ask, values = self._ask, self._values
+        ask = self._ask
         assert ask is not None
-        assert values is not None
+        assert self._values is not None
+        values = np.array(self._values)
         self._clear()
         if ask.role.may_answer:
             row = lowest(values)
