@@ -218,7 +218,8 @@ def test_a_doubtful_candidate_before_a_wall_is_asked_inward() -> None:
     questions = Questions(Constants(), differences, Density(4, 0.9), tree, search, box)
     for place, way in ((0, 1.0), (1, -1.0)):  # uphill all the way: the first cannot go down
         node = Node(0, 4, 1.0, 1e-9, moment=float(place), candidate=place, doubtful=True)
-        (request,) = questions.about(node, 1)
+        request = questions.about(node)
+        assert request is not None
         assert request.indices.tolist() == [place]
         assert np.sign(request.steps).tolist() == [way]
 

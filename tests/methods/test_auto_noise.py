@@ -110,8 +110,10 @@ def test_a_set_that_fades_into_noise_is_asked_again_before_it_is_cut() -> None:
     questions, search = asking(1e-3)
     assert search.tree is not None
     clear, faded = (Node(100, 300, 1.0, error, several=True) for error in (0.16, 0.17))
-    assert questions.about(clear, 1)[0].indices.tolist() == search.tree.order[100:200].tolist()
-    (again,) = questions.about(faded, 1)
+    assert questions.about(clear) is None
+    assert questions.cut(clear, 1)[0].indices.tolist() == search.tree.order[100:200].tolist()
+    again = questions.about(faded)
+    assert again is not None
     assert again.indices.tolist() == search.tree.order[100:300].tolist()
     eps = again.steps[0] / search.tree.weights[100]
     error = 1e-3 / (math.sqrt(2.0 * again.repeats) * eps)
@@ -121,7 +123,8 @@ def test_a_set_that_fades_into_noise_is_asked_again_before_it_is_cut() -> None:
         (1.0 / 0.17**2 + 1.2 / error**2) / (1.0 / 0.17**2 + 1.0 / error**2), rel=1e-2
     )
     assert faded.error == pytest.approx((1.0 / 0.17**2 + 1.0 / error**2) ** -0.5, rel=1e-2)
-    assert questions.about(faded, 1)[0].indices.tolist() == search.tree.order[100:200].tolist()
+    assert questions.about(faded) is None
+    assert questions.cut(faded, 1)[0].indices.tolist() == search.tree.order[100:200].tolist()
 
 
 def test_labels_stay_on_one_side_where_a_bound_is_near() -> None:
@@ -141,7 +144,9 @@ def test_what_was_not_there_when_asked_alone_makes_looks_shorter() -> None:
     assert before > 0.1  # as far as the root was regular, and farther
     for start, stop, after in ((0, 2, before), (5, 6, 0.05)):  # two coordinates may have misled their label
         node = Node(start, stop, 0.5, 1e-6, candidate=start)
-        questions.about(node, 1)[0].absorb(Change(0.0, 0.0, 0.0))
+        alone = questions.about(node)
+        assert alone is not None
+        alone.absorb(Change(0.0, 0.0, 0.0))
         assert pairs.look(1.0, 0.01).eps == pytest.approx(after)
 
 
@@ -199,18 +204,21 @@ def after_three_finds() -> tuple[Questions, Tree]:
 def test_a_coordinate_that_promises_little_is_confirmed_on_both_sides(slope: float, queries: int) -> None:
     questions, tree = after_three_finds()
     u = slope * float(tree.weights[5])
-    (request,) = questions.about(Node(5, 6, u, 1e-9), 1)
+    request = questions.about(Node(5, 6, u, 1e-9))
+    assert request is not None
     assert len(request.shares) * request.repeats == queries
 
 
 def test_a_curvature_far_above_the_others_is_looked_at_again() -> None:
     questions, tree = after_three_finds()
     node = Node(5, 6, 0.1 * float(tree.weights[5]), 1e-9)
-    (first,) = questions.about(node, 1)
+    first = questions.about(node)
+    assert first is not None
     length = abs(float(first.steps[0]))
     bend = 0.5 * 5.0 * length**2
     first.absorb(Change(-0.1 * length + bend, 0.1 * length + bend))
-    (second,) = questions.about(node, 1)
+    second = questions.about(node)
+    assert second is not None
     assert abs(float(second.steps[0])) == pytest.approx(3.0 * length)
 
 

@@ -97,12 +97,14 @@ def test_a_doubtful_candidate_is_asked_near_before_it_is_confirmed(right: bool) 
     assert search.tree is not None
     questions = Questions(Constants(), differences, Density(100, 0.9), search.tree, search, Walls())
     node = Node(0, 100, 1.0, 1e-9, moment=70.0, candidate=70, doubtful=True)
-    (near,) = questions.about(node, 1)
+    near = questions.about(node)
+    assert near is not None
     slope = 1.0 / search.tree.weights[70]
     near.absorb(Change(float(slope * near.steps[0]) if right else 0.0))
     assert node.several is not right
     if right:
-        (confirm,) = questions.about(node, 1)
+        confirm = questions.about(node)
+        assert confirm is not None
         assert confirm.indices.tolist() == near.indices.tolist() == [search.tree.order[70]]
         assert abs(confirm.steps[0]) == pytest.approx(10.0 * abs(near.steps[0]))
 
@@ -115,7 +117,8 @@ def test_what_an_empty_part_seems_to_hold_does_not_move_the_ratio() -> None:
     assert search.tree is not None
     questions = Questions(Constants(), differences, Density(1000, 0.9), search.tree, search, Walls())
     whole = Node(900, 1000, 1.0, 1e-9, moment=950.5, blur=1e-8, several=True)
-    (cut,) = questions.about(whole, 1)
+    assert questions.about(whole) is None
+    (cut,) = questions.cut(whole, 1)
     assert len(cut.indices) == 51
     eps = cut.steps[0] / search.tree.weights[900]
     bend = differences.density * float(cut.steps @ cut.steps) / 2.0
@@ -177,7 +180,8 @@ def windowed(value: float) -> tuple[Search, Node]:
     assert search.tree is not None
     questions = Questions(Constants(), differences, Density(1000, 0.9), search.tree, search, Walls())
     node = Node(0, 1000, 1.0, 1e-9, moment=705.0, blur=1.0, window=(700, 710))
-    (labels,) = questions.about(node, 1)
+    labels = questions.about(node)
+    assert labels is not None
     assert labels.indices.tolist() == search.tree.order[:710].tolist()
     steps = labels.steps / search.tree.weights[:710]
     eps = steps[0] / 0.5
@@ -447,7 +451,23 @@ def test_no_trial_with_a_value_is_no_descent() -> None:
     steps = line_search(Point(np.zeros(1), 0.0), np.array([0]), np.array([1.0]), -2.0, expand=0.6, batch=16)
     next(steps)
     for _ in range(4):
-        steps.send(np.full(3, np.nan))
+        steps.send(np.array([np.nan]))
     with pytest.raises(StopIteration) as end:
-        steps.send(np.full(3, np.nan))
-    assert [trial.change for trial in end.value.value] == [math.inf] * 15
+        steps.send(np.array([np.nan]))
+    assert [trial.change for trial in end.value.value] == [math.inf] * 5
+
+
+@pytest.mark.parametrize(("batch", "asked"), [(1, [[1.0], [2.0], [4.0]]), (8, [[1.0], [2.0, 4.0]])])
+def test_a_batch_doubles_a_step_twice_at_once(batch: int, asked: list[list[float]]) -> None:
+    at, ahead = Point(np.zeros(1), 0.0), np.array([1.0])
+    steps = line_search(at, np.array([0]), ahead, -2.0, expand=0.6, batch=batch)
+    said, lengths = next(steps), []
+    for _ in asked:
+        assert isinstance(said, Ask)
+        lengths.append([float(said.point(row)[0]) for row in range(len(said))])
+        values = np.array([-2.0 * t if t < 3.0 else -4.1 for t in lengths[-1]])
+        said = steps.send(values) if len(lengths) < len(asked) else said
+    with pytest.raises(StopIteration) as end:
+        steps.send(values)
+    assert lengths == asked
+    assert end.value.value[0].t == 4.0

@@ -40,7 +40,7 @@ def line_search(
 
     The first length is that of the model. It is doubled while f falls almost as the
     tangent says, and cut by parabolas through what was tried while f does not fall.
-    Each round of a larger batch carries the lengths that might come next. A trial whose
+    A batch has room for two doublings at once. A trial whose
     evaluation failed and was skipped counts as infinitely bad: the next one is shorter, at
     first by little, since the failure may have been chance. It is not among those returned
     unless there is no other.
@@ -113,9 +113,5 @@ def slope_at_best(trials: list[Trial], slope: float) -> float:
 
 
 def _ladder(t: float, trials: list[Trial], batch: int) -> list[float]:
-    """Return the next length and, for a batch, those that might follow it."""
-    count = max(1, int(math.log2(batch)) - 1)  # more of them are rarely of use: the first mostly is right
-    if not trials:
-        return [t * 2.0**k for k in (0, 1, -1, -2, 2, -3, 3)[:count]]
-    factor = 2.0 if t > trials[0].t else 0.5
-    return [t * factor**k for k in range(count)]
+    """Return the next length and, where a batch has room and f falls on and on, the one after it."""
+    return [t, 2.0 * t] if batch > 1 and trials and t > trials[0].t else [t]

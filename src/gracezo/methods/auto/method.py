@@ -4,6 +4,8 @@ What can be done next, with its promised decrease and its cost in queries:
 
 - open a set of the search over the coordinates outside the support;
 - recheck that search, when steps have brought decreases that the model did not foresee;
+  at once, when the chance that it is out of date, times the queries until the next
+  find, is more than the one query that a recheck costs;
 - refresh the support, and then step;
 - step. While it is not made, its decrease P waits; to make it delays everything else,
   R, by the c queries that a step costs. So it steps when P, summed over the queries
@@ -84,6 +86,7 @@ class Auto:
         self._failures = 0
         self._doubt_support = 0.0
         self._doubt_outside = 0.0
+        self._stirred = 0.0  # how much reason steps have given to recheck the search, up to one
         self._searched_here = True
         self._stale = False  # whether slopes are known by subtraction, in part from before the last step
         self._fruitless = 0
@@ -200,14 +203,18 @@ class Auto:
         search, support = self._search, self._support
         if self._following:
             return [self._following.pop()]
+        if search.outdated:
+            return self._replant_outside(key)
         if not search.rooted:
             return search.requests(self._batch)
         noise = self._differences.negligible
         if len(support) == self._problem.free:
-            self._doubt_outside = 0.0
+            self._doubt_outside = self._stirred = 0.0
         finds = [search.best, (self._doubt_outside, self._overhead)]
         find, recheck = (bid if bid[0] > noise else (0.0, 1.0) for bid in finds)
         promise, cost = max(find, recheck, key=lambda bid: bid[0] / bid[1])
+        overdue = self._stirred * search.drifting * find[1] > 1.0 and find[0] > 0.0
+        rates = find[0] / find[1], math.inf if overdue else recheck[0] / recheck[1]
         hidden = support.promise + (self._doubt_support if support.pending else 0.0)
         gain = self._step_promise() + hidden
         self._idle = 0.0
@@ -227,10 +234,10 @@ class Auto:
             if worthwhile:
                 self._promised = gain
                 self._foretold = None
-                if hidden and support.pending and recheck[0] / recheck[1] > find[0] / find[1]:
+                if hidden and support.pending and rates[1] > rates[0]:
                     return self._recheck()
                 return (support.requests if hidden else support.bend)(self._batch) or None
-        return self._find(key, find[0] / find[1], recheck[0] / recheck[1])
+        return self._find(key, *rates)
 
     def _find(self, key: Key, find: float, recheck: float) -> list[Request] | None:
         """Return the queries of the search, or those that make sure that nothing is left."""
@@ -247,7 +254,7 @@ class Auto:
 
     def _recheck(self) -> list[Request]:
         """Return what makes sure of the search, and of the support if that is to be measured too."""
-        self._doubt_outside = 0.0
+        self._doubt_outside = self._stirred = 0.0
         self._spent += 1
         outside = self._search.recheck()
         if not self._support.pending:
@@ -323,7 +330,7 @@ class Auto:
         free = outside(self._problem.d, self._support.indices, self._walls.fixed)
         self._search.plant(free, key.child(self._draws).generator())
         self._searched_here = True
-        self._doubt_outside = 0.0
+        self._doubt_outside = self._stirred = 0.0
 
     def _replant_support(self, key: Key, doubt: float, last: bool = False) -> None:
         self._draws += 1
@@ -398,7 +405,7 @@ class Auto:
             members = np.flatnonzero(np.isin(support.indices, landing.indices))
             support.slopes[members] += support.smooth[members] * (moved.x - at.x)[support.indices[members]]
         self._pending = None
-        self._doubt_outside += self._search.drifting * fall
+        self._doubt(fall, missed=1.0)
         self._arrive(moved)
         self._searched_here = False
         self._replant_support(key, max(fall, self._doubt_support))
@@ -410,7 +417,7 @@ class Auto:
         self._queries += queries
         if moved is not at:
             self._failures = 0
-            self._doubt_outside += self._search.drifting * (at.value - moved.value)
+            self._doubt(at.value - moved.value, missed=1.0)
         self._arrive(moved)
         return moved
 
@@ -434,7 +441,7 @@ class Auto:
         elif missed < rules.foreseen / 3.0:
             self._care = max(self._care / 3.0, 4.0)
         doubt = min(missed, 1.0) * abs(best.change)
-        self._doubt_outside += self._search.drifting * doubt
+        self._doubt(doubt, missed)
         support.relax()
         if best.t < rules.short:
             cut = min((trial.t for trial in trials if trial.t > best.t), default=1.0)
@@ -445,6 +452,12 @@ class Auto:
         self._pending = (path.displacement(best.t), support.slopes, path.expected(best.t))
         support.slopes = path.predicted(best.t, left)
         self._doubt_support = doubt
+
+    def _doubt(self, unforeseen: float, missed: float) -> None:
+        """Doubt the search, given the decrease that was not foreseen, and its share of the whole."""
+        self._doubt_outside += self._search.drifting * unforeseen
+        # A step missed by as much as the tree may be off is reason enough to look.
+        self._stirred = min(1.0, self._stirred + missed / self._constants.drift)
 
     def _failed(self, key: Key) -> None:
         """No descent: a kink ahead of some coordinates, now stiffened; or slopes that are out of date."""

@@ -80,24 +80,24 @@ class Questions:
     walls: Walls
     complete: bool = False
 
-    def about(self, node: Node, limit: int) -> list[Request]:
-        """Return up to `limit` queries that bring a set nearest to a single confirmed coordinate."""
+    def about(self, node: Node) -> Request | None:
+        """Return the query that brings a set nearest to one confirmed coordinate; None: it is to be cut."""
         if node.size == 1:
             node.candidate = node.start
         if self._fades(node):
-            return [self._again(node)]
+            return self._again(node)
         unread = node.window is None or node.inner is not None
         if node.candidate is None and node.moment is not None and unread and not node.several:
             read(node, self.tree.weights, self.constants.trust, self.differences.met)
             if node.several:
                 self.density.saw_labels(node.spread, False)
         if node.candidate is not None:
-            return [self._confirmation(node, node.candidate)]
+            return self._confirmation(node, node.candidate)
         if node.window is not None and not node.several:
-            return [self._labels(node, *node.window)]
+            return self._labels(node, *node.window)
         if node.moment is None and not node.several and self._labels_pay(node):
-            return [self._labels(node, node.start, node.stop)]
-        return self._cut(node, min(limit, node.size - 1))
+            return self._labels(node, node.start, node.stop)
+        return None
 
     def _fades(self, node: Node) -> bool:
         """Whether noise, added up by subtraction, would hide the parts of a set."""
@@ -214,7 +214,7 @@ class Questions:
         for each in (one, two):
             self.keeper.open(each)
 
-    def _cut(self, node: Node, count: int) -> list[Request]:
+    def cut(self, node: Node, count: int) -> list[Request]:
         """Ask for U of the first `count` of `count` + 1 parts; the last follows by subtraction."""
         bounds = np.linspace(node.start, node.stop, count + 2).astype(np.int64).tolist()[1:-1]
         informed = False

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -24,10 +25,23 @@ from gracezo.methods.auto.tree import Node, Tree
 from gracezo.methods.auto.walls import Walls
 
 _ALIKE = 2.0  # how far below the best price a single coordinate may be to be taken without a query
-_WORTH = 256.0  # in a batch: how far below the best price a set may be to be asked; a sixteenth of its U
-_WIDE = 8  # sets that are asked at once, or half the batch; what room is left goes into more parts of each
-_PARTS = 5  # queries that may cut one set at once
+_WORTH = 256.0  # in a batch: how far below the best price a query may be to be asked; a sixteenth of its U
 _HIDING = 1e-4  # times the norm found: what may hide beside any of so many, summed over all pairs of them
+
+
+@dataclass
+class _Cut:
+    """A set that a batch cuts at once, into one part more than it has queries."""
+
+    node: Node
+    price: float
+    queries: int = 1
+
+    @property
+    def gain(self) -> float:
+        """The price of one more query: m parts tell log₂ m bits of where a coordinate is."""
+        parts = self.queries + 1
+        return self.price * math.log2((parts + 1) / parts) if parts < self.node.size else 0.0
 
 
 class Search:
@@ -66,6 +80,8 @@ class Search:
         self.tree: Tree | None = None
         self.kinks: list[int] = []  # coordinates that lead uphill on both sides
         self.flat = True
+        self.outdated = False
+        """Whether a recheck has shown that the tree is to be planted anew."""
         self._is_rooted = False
         self._looked = False  # whether the first look at f has been taken
         self._last = 0.0
@@ -82,6 +98,7 @@ class Search:
 
     def plant(self, coordinates: IntArray, rng: np.random.Generator) -> None:
         """Begin anew on these coordinates, in a fresh random order."""
+        self.outdated = False
         if self.tree is not None:
             self._last = self.tree.unexplained
         if len(coordinates) == 0:
@@ -216,10 +233,24 @@ class Search:
         questions = Questions(
             self._constants, self._differences, self._density, self.tree, self, self._walls, self._complete
         )
-        # As many sets as the batch has room for; where there are fewer, each is cut into more parts at once.
-        best = self._take(min(limit, max(_WIDE, limit // 2)), price / (_ALIKE if limit == 1 else _WORTH))
-        share = min(limit // max(len(best), 1), _PARTS)
-        return [request for node in best for request in questions.about(node, share)]
+        least = price / (_ALIKE if limit == 1 else _WORTH)
+        requests: list[Request] = []
+        cuts: list[_Cut] = []
+        for _ in range(limit):
+            price = self._top_price()
+            finest = max(cuts, key=lambda cut: cut.gain, default=None)
+            if finest is not None and finest.gain >= max(price, least):
+                finest.queries += 1
+                continue
+            node = self._take(least)
+            if node is None:
+                break
+            request = questions.about(node)
+            if request is None:
+                cuts.append(_Cut(node, price))
+            else:
+                requests.append(request)
+        return requests + [request for cut in cuts for request in questions.cut(cut.node, cut.queries)]
 
     def _top_price(self) -> float:
         """Return the price of the best open set."""
@@ -227,23 +258,19 @@ class Search:
         top = None if self.tree is None or side is None else self.tree.top(side)
         return 0.0 if top is None or side is None else self.rate(side) * top.key
 
-    def _take(self, limit: int, least: float) -> list[Node]:
-        """Take out up to `limit` sets, the best first, as far as their price is at least `least`."""
+    def _take(self, least: float) -> Node | None:
+        """Take out the best set whose price is at least `least`; what needs no query is found on the way."""
         assert self.tree is not None
-        nodes: list[Node] = []
-        while len(nodes) < limit and (side := self._best_side()) is not None:
-            if self._top_price() < least:
-                break
+        while (side := self._best_side()) is not None and self._top_price() >= least:
             node = self.tree.pop(side)
-            if node.size == 1 and (self._shut(node, side) or self._alike(side)):
-                # Its derivative is known by subtraction, its curvature well enough from the others.
-                weight = float(self.tree.weights[node.start])
-                slope = node.u / weight
-                self.tree.remove(node, node.start, slope)
-                self.found(int(self.tree.order[node.start]), slope, math.nan, node.error / abs(weight))
-                continue
-            nodes.append(node)
-        return nodes
+            if node.size > 1 or not (self._shut(node, side) or self._alike(side)):
+                return node
+            # Its derivative is known by subtraction, its curvature well enough from the others.
+            weight = float(self.tree.weights[node.start])
+            slope = node.u / weight
+            self.tree.remove(node, node.start, slope)
+            self.found(int(self.tree.order[node.start]), slope, math.nan, node.error / abs(weight))
+        return None
 
     def _plant_request(self) -> Request:
         tree = self.tree
@@ -268,7 +295,7 @@ class Search:
         self.open(Node(0, len(self.tree.order), value, error))
 
     def recheck(self) -> Request:
-        """Ask the sum over all open sets again: if it has changed, it is the root of a new tree."""
+        """Ask the sum over all open sets again: if it has changed, the tree is out of date."""
         tree = self.tree
         assert tree is not None
         squares = tree.squares(0, len(tree.order))
@@ -282,9 +309,7 @@ class Search:
             value, error = self._differences.read(look, change)
             changed = abs(value - tree.total) > allowed(error)
             self._drifted = counted(self._drifted, changed, self._constants.forget)
-            if changed:
-                tree.clear()
-                self.root(value, error)
+            self.outdated = changed
 
         margin = allowed(look.error(tree.total))
         return look.request(tree.order, tree.weights, Role.PROBE, absorb, tree.total, margin)

@@ -143,13 +143,6 @@ class Tree:
         self.mass[side] = self.mass[side] - node.u**2 if self._heaps[side] else 0.0
         return node
 
-    def clear(self) -> None:
-        """Close all sets."""
-        for heap in self._heaps:
-            heap.clear()
-        self.mass = [0.0, 0.0]
-        self.moment = math.nan
-
     @property
     def unexplained(self) -> float:
         """The norm of U over all open sets."""
