@@ -308,3 +308,22 @@ def test_many_coordinates_at_kinks_do_not_hide_those_that_go_down(seed: int) -> 
         lambda x: float(np.abs(x - goal).sum()), np.zeros(300), seed=seed, max_queries=6000
     )
     assert result.fun < 0.01 * 4.5
+
+
+def test_a_run_that_kinks_have_stopped_does_not_claim_to_have_converged() -> None:
+    rng = np.random.default_rng(16)
+    a = rng.standard_normal((30, 30)) / np.sqrt(30)
+    b = a @ rng.standard_normal(30)
+    penalty = 0.3 * np.abs(a.T @ b).max()
+
+    def lasso(x: FloatArray) -> float:
+        return float(0.5 * np.sum((a @ x - b) ** 2) + penalty * np.abs(x).sum())
+
+    x, rate = np.zeros(30), 1.0 / np.linalg.norm(a, 2) ** 2
+    for _ in range(3000):  # proximal gradient steps, which need the gradient and the penalty
+        y = x - rate * a.T @ (a @ x - b)
+        x = np.sign(y) * np.maximum(np.abs(y) - penalty * rate, 0.0)
+    result = gracezo.minimize(lasso, np.zeros(30), seed=16, max_queries=6000)
+    assert result.success == (result.fun < lasso(x) * (1.0 + 1e-6))
+    assert result.nfev < 6000
+    assert (result.status, result.message[:14]) == (4, "slopes promise")

@@ -77,7 +77,7 @@ class Result(OptimizeResult):  # type: ignore[misc]  # SciPy has no type hints
     status : int
         0 converged or target reached; 1 queries, steps or seconds spent;
         2 stopped by a callback or an interrupt; 3 an evaluation failed;
-        4 nothing to find (all probes flat).
+        4 nothing to find (all probes flat), or stuck, as the message says.
     message : str
         The same in words.
     support : ndarray of int

@@ -46,6 +46,7 @@ from gracezo.methods.auto.walls import Walls
 _PATIENCE = 2  # times that a noisy sum of all coordinates must show nothing
 _BARREN = 2  # plantings at one point without a find after which the search is not worth another
 _FULL = 1e8  # care at which a refresh leaves nothing out
+_FORGONE = 1e-6  # share of the decrease so far that slopes may still promise where a run has converged
 
 
 class Auto:
@@ -84,6 +85,7 @@ class Auto:
         self._idle = 0.0  # decrease at hand that is not taken now
         self._landing = Landing()
         self._failures = 0
+        self._forgone = 0.0  # decrease that slopes promise where no step has brought any
         self._doubt_support = 0.0
         self._doubt_outside = 0.0
         self._stirred = 0.0  # how much reason steps have given to recheck the search, up to one
@@ -117,7 +119,7 @@ class Auto:
         at = best_known(self._problem, start)
         if at is not start:
             yield Moved(at)
-        self._start = at.x
+        self._start, self._started = at.x, at.value
         self._search.centre(at)
         self._suspect(key)
         self._plant_outside(key)
@@ -162,6 +164,9 @@ class Auto:
             return at, Finish(
                 Status.NOTHING_TO_FIND, "nothing to find: all probes left the objective unchanged"
             )
+        if self._forgone > _FORGONE * (self._started - at.value):
+            stuck = f"slopes promise a decrease of {self._forgone:.2g}, but no step brings any"
+            return at, Finish(Status.NOTHING_TO_FIND, f"{stuck}: f may have kinks here{self._remarks}")
         what = "rounding" if self._differences.noise == 0.0 else "noise"
         return at, Finish(Status.CONVERGED, f"no decrease above the {what} of f is in sight{self._remarks}")
 
@@ -379,7 +384,7 @@ class Auto:
             support.stiffen(path.direction, min(trial.t for trial in trials), 0.0, ahead=1.0)
             self._failed(key)
         else:
-            self._failures = 0
+            self._failures, self._forgone = 0, 0.0
         if lower:
             return self._land(at, key)
         if best.change >= 0.0:
@@ -468,4 +473,6 @@ class Auto:
             self._care = _FULL
             self._replant_support(key, doubt=math.inf)
         elif self._failures > 3:
-            self._support.slopes[:] = 0.0
+            support = self._support
+            self._forgone = self._walls.promise(support.indices, support.slopes, support.smooth)
+            support.slopes[:] = 0.0
