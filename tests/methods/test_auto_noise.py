@@ -157,7 +157,7 @@ def test_where_looks_go_to_both_sides_a_refresh_has_signs_of_its_own() -> None:
         support = Support(Constants(), questions.differences)
         for coordinate in range(50):
             support.add(coordinate, 1.0, 1.0)
-        support.plant(np.random.default_rng(1))
+        support.plant(np.random.default_rng(1), 0.0)
         (root,) = support.requests(1)
         assert bool((root.steps > 0.0).any()) == (pairs is not None)
         assert (root.steps < 0.0).any()

@@ -82,6 +82,9 @@ class Search:
         self.flat = True
         self.outdated = False
         """Whether a recheck has shown that the tree is to be planted anew."""
+        self.doubt = 0.0
+        """Decrease that may have come up outside of what the tree knows."""
+        self._stirred = 0.0  # how much reason steps have given to recheck it, up to one
         self._is_rooted = False
         self._looked = False  # whether the first look at f has been taken
         self._last = 0.0
@@ -99,6 +102,7 @@ class Search:
     def plant(self, coordinates: IntArray, rng: np.random.Generator) -> None:
         """Begin anew on these coordinates, in a fresh random order."""
         self.outdated = False
+        self.doubt = self._stirred = 0.0
         if self.tree is not None:
             self._last = self.tree.unexplained
         if len(coordinates) == 0:
@@ -296,6 +300,7 @@ class Search:
 
     def recheck(self) -> Request:
         """Ask the sum over all open sets again: if it has changed, the tree is out of date."""
+        self.doubt = self._stirred = 0.0
         tree = self.tree
         assert tree is not None
         squares = tree.squares(0, len(tree.order))
@@ -313,6 +318,16 @@ class Search:
 
         margin = allowed(look.error(tree.total))
         return look.request(tree.order, tree.weights, Role.PROBE, absorb, tree.total, margin)
+
+    def stir(self, unforeseen: float, missed: float) -> None:
+        """Doubt the tree after a step: the decrease that was not foreseen, and its share of the whole."""
+        self.doubt += self.drifting * unforeseen
+        # A step missed by as much as the tree may be off is reason enough to look.
+        self._stirred = min(1.0, self._stirred + missed / self._constants.drift)
+
+    def overdue(self, cost: float) -> bool:
+        """Whether the tree is more likely to waste the queries of the next find than a recheck costs: one."""
+        return self._stirred * self.drifting * cost > 1.0
 
     def _shut(self, node: Node, side: int) -> bool:
         """Whether a wall shuts the way down for a single coordinate; it needs no query to be known."""

@@ -51,6 +51,8 @@ class Support:
         self._scale: FloatArray = np.zeros(0)
         self._rooted = False
         self._unresolved = 0
+        self.doubt = 0.0
+        """The decrease that the slopes may hide as long as nothing of them has been measured."""
 
     def __len__(self) -> int:
         return len(self.indices)
@@ -99,13 +101,15 @@ class Support:
 
     # ------------------------------------------------------------ refreshing
 
-    def plant(self, rng: np.random.Generator, last: bool = False) -> None:
+    def plant(self, rng: np.random.Generator, doubt: float, last: bool = False) -> None:
         """Take the slopes as mere predictions from now on, to be measured again; it may be for the last time.
 
+        They may hide a decrease of `doubt`.
         At the best point along a step slopes cancel under the signs of that step. So signs are drawn where f
         is smooth as far as is known: with looks to both sides, and for the last time.
         """
         n = len(self)
+        self.doubt = doubt
         if n == 0:
             self._tree = None
             return
@@ -133,7 +137,9 @@ class Support:
     @property
     def promise(self) -> float:
         """The decrease that open sets may still hide."""
-        return 0.0 if self._tree is None else 0.5 * sum(self._tree.mass)
+        if self._tree is None:
+            return 0.0
+        return 0.5 * sum(self._tree.mass) + (0.0 if self._rooted else self.doubt)
 
     @property
     def open(self) -> int:

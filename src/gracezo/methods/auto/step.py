@@ -1,0 +1,211 @@
+"""The step: kinks first, then a line search along the model's path, then what is to be learned from it.
+
+A step that came out as foreseen had all it needed to know. One that did not is reason to doubt the
+slopes of the support and the search outside of it, and to ask for more care before the next.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from gracezo.core.asks import Point, Role, Steps
+from gracezo.core.box import Box
+from gracezo.core.types import FloatArray
+from gracezo.methods.auto.constants import Constants
+from gracezo.methods.auto.difference import Differences
+from gracezo.methods.auto.landing import Landing
+from gracezo.methods.auto.line import Trial, line_search, slope_at_best
+from gracezo.methods.auto.model import Model
+from gracezo.methods.auto.path import Path, newton_path
+from gracezo.methods.auto.pinning import pinned
+from gracezo.methods.auto.search import Search
+from gracezo.methods.auto.support import Support
+from gracezo.methods.auto.timing import Timing
+from gracezo.methods.auto.walls import Walls
+
+FULL = 1e8  # care at which a refresh leaves nothing out
+_LASTING = 3  # failures in a row after which all slopes are measured; after one more they are given up
+
+
+@dataclass(frozen=True, eq=False)
+class Stepped:
+    """What came of a step.
+
+    Attributes
+    ----------
+    to
+        Where it led; None if nowhere.
+    doubt
+        The decrease that slopes of the support may now hide; None if they are as they were.
+    """
+
+    to: Point | None
+    doubt: float | None
+
+
+class Stepper:
+    """Makes the steps of one run.
+
+    Parameters
+    ----------
+    constants, differences, walls
+        What the run has assumed and learned.
+    support, search
+        What is known at the present point, of the coordinates found and of the others.
+    timing
+        Is told what steps cost and bring.
+    batch
+        How many queries may go out at once.
+    """
+
+    def __init__(
+        self,
+        constants: Constants,
+        differences: Differences,
+        walls: Walls,
+        support: Support,
+        search: Search,
+        timing: Timing,
+        batch: int,
+    ) -> None:
+        self._constants = constants
+        self._differences = differences
+        self._walls = walls
+        self._support = support
+        self._search = search
+        self._timing = timing
+        self._batch = batch
+        self._model = Model(constants.memory)
+        self._failures = 0
+        self._pending: tuple[FloatArray, FloatArray, FloatArray] | None = None
+        self._measured = True  # whether the slopes before the last step were measured, not predicted
+        self.landing = Landing()
+        """The lowest point met by looks."""
+        self.care = 10.0
+        """How much of the support's gradient must be known before a step."""
+        self.forgone = 0.0
+        """Decrease that slopes promise where no step has brought any."""
+
+    def path(self) -> Path:
+        """Return the way of the step that the model would make now."""
+        support = self._support
+        return newton_path(self._model, self._walls, support.indices, support.slopes, support.diagonal)
+
+    def step(self, at: Point, start: FloatArray, bounds: Box | None) -> Steps[Stepped]:
+        """Step from a point of a run that began at `start`."""
+        support = self._support
+        measured = not support.pending
+        support.settle()
+        begun, slopes = at, support.slopes.copy()
+        at = yield from self._mind_kinks(at, start)
+        # A difference of slopes says something of the curvature only if both were measured.
+        if self._pending is not None and measured and self._measured:
+            step, before, expected = self._pending
+            # What jumped at a kink is no curvature.
+            crossed = support.kinks.located[: len(step)]
+            change = np.where(crossed, support.smooth[: len(step)] * step, slopes[: len(step)] - before)
+            self._model.learn(step, change, expected)
+        self._pending, self._measured = None, measured
+        path = self.path()
+        if not path.descends:
+            self._model.forget()
+            path = self.path()
+        trials = yield from line_search(
+            at,
+            support.indices,
+            path.direction,
+            path.slope,
+            expand=self._constants.expand,
+            batch=self._batch,
+            share=path.share,
+            role=Role.TRIAL if self._differences.noise else Role.STEP,
+        )
+        best = trials[0]
+        self._timing.stepped(len(trials), best.change)
+        doubt = None if at is begun else begun.value - at.value
+        if best.change >= 0.0:
+            support.stiffen(path.direction, min(trial.t for trial in trials), 0.0, ahead=1.0)
+            doubt = self._fail(doubt)
+        else:
+            self._failures, self.forgone = 0, 0.0
+        if not self._differences.noise and self.landing.value < min(at.value, best.value):
+            return self._land(at, bounds, doubt or 0.0)
+        if best.change >= 0.0:
+            return Stepped(None if at is begun else at, doubt)
+        x = at.x.copy()
+        x[support.indices] = self._walls.ends(support.indices, best.t * path.direction)
+        moved = Point(x, best.value, self._differences.noise)
+        doubt = self._review(trials, path)
+        self._arrive(moved)
+        return Stepped(moved, doubt)
+
+    def _land(self, at: Point, bounds: Box | None, doubt: float) -> Stepped:
+        """Go to the lowest point met, which is below what the step has come to."""
+        landing, support = self.landing, self._support
+        moved = landing.point(bounds)
+        fall = at.value - moved.value
+        if landing.met_from(at.x):
+            members = np.flatnonzero(np.isin(support.indices, landing.indices))
+            support.slopes[members] += support.smooth[members] * (moved.x - at.x)[support.indices[members]]
+        self._pending = None
+        self._search.stir(fall, missed=1.0)
+        self._arrive(moved)
+        return Stepped(moved, max(fall, doubt, support.doubt))
+
+    def _mind_kinks(self, at: Point, start: FloatArray) -> Steps[Point]:
+        """Locate the kinks that slopes have shown; return the present point, moved onto them."""
+        moved, queries = yield from pinned(at, self._support, self._differences, start, self._timing.rate)
+        self._timing.spend(queries)
+        if moved is not at:
+            self._failures = 0
+            self._search.stir(at.value - moved.value, missed=1.0)
+        self._arrive(moved)
+        return moved
+
+    def _arrive(self, at: Point) -> None:
+        """Go on around another point."""
+        self._search.centre(at)
+        support, kinks = self._support, self._support.kinks
+        if kinks.any:
+            kinks.moved(at.x[support.indices], support.slopes)
+            self._walls.stop(support.indices, kinks.places, kinks.pinned)
+
+    def _review(self, trials: list[Trial], path: Path) -> float:
+        """Compare what a step brought with what the model foresaw; return the doubt that this leaves."""
+        support, rules, best, slope = self._support, self._constants, trials[0], path.slope
+        self._timing.redeem(best.change)
+        missed = abs(best.change - path.foreseen(best.t)) / abs(best.change)
+        # A step that came out as foreseen had all it needed; one that did not needs a fuller gradient.
+        if missed > rules.foreseen:
+            self.care = min(self.care * 10.0, FULL)
+        elif missed < rules.foreseen / 3.0:
+            self.care = max(self.care / 3.0, 4.0)
+        doubt = min(missed, 1.0) * abs(best.change)
+        self._search.stir(doubt, missed)
+        support.relax()
+        if best.t < rules.short:
+            cut = min((trial.t for trial in trials if trial.t > best.t), default=1.0)
+            support.stiffen(path.direction, best.t, -best.change, ahead=cut)
+            doubt = max(doubt, -path.foreseen(1.0) + best.change)
+        # The model sees all slopes change in proportion; f has shown by how much.
+        left = float(np.clip(slope_at_best(trials, slope) / slope, -1.0, 1.0))
+        self._pending = (path.displacement(best.t), support.slopes, path.expected(best.t))
+        support.slopes = path.predicted(best.t, left)
+        return doubt
+
+    def _fail(self, doubt: float | None) -> float | None:
+        """No descent: a kink ahead of some coordinates, now stiffened; or slopes that are out of date."""
+        self._failures += 1
+        self._pending = None
+        self._model.forget()
+        if self._failures == _LASTING:
+            self.care = FULL
+            return math.inf
+        if self._failures > _LASTING:
+            support = self._support
+            self.forgone = self._walls.promise(support.indices, support.slopes, support.smooth)
+            support.slopes[:] = 0.0
+        return doubt
