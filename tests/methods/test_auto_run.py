@@ -21,6 +21,7 @@ from gracezo.core.run import Limits, Run
 from gracezo.core.steps import whole_run
 from gracezo.core.types import FloatArray
 from gracezo.methods.auto import auto
+from gracezo.methods.auto.confirm import Confirmation
 from gracezo.methods.auto.decode import read
 from gracezo.methods.auto.questions import Questions
 from gracezo.methods.auto.request import Change, Request
@@ -171,7 +172,7 @@ def test_a_wrong_coordinate_taken_for_confirmed_does_not_hide_the_true_one(
     seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wrong: list[int] = []
-    confirm = Questions._confirm
+    confirm = Confirmation._confirm
 
     def misread(node: Node, *known: Any) -> None:
         read(node, *known)
@@ -180,7 +181,7 @@ def test_a_wrong_coordinate_taken_for_confirmed_does_not_hide_the_true_one(
             node.doubtful = False
             wrong.append(node.candidate)
 
-    def deceived(self: Questions, node: Node, position: int) -> Request | None:
+    def deceived(self: Confirmation, node: Node, position: int) -> Request | None:
         request = confirm(self, node, position)
         if request is None or wrong != [position]:
             return request
@@ -190,7 +191,7 @@ def test_a_wrong_coordinate_taken_for_confirmed_does_not_hide_the_true_one(
         return replace(request, absorb=lambda change: absorb(Change(-0.85 * linear)))
 
     monkeypatch.setattr(sys.modules[Questions.__module__], "read", misread)
-    monkeypatch.setattr(Questions, "_confirm", deceived)
+    monkeypatch.setattr(Confirmation, "_confirm", deceived)
     fun, gradient = distance(seed)
     x0 = np.zeros(2_000)
     result, _ = minimise(fun, x0, seed, 400, target=1e-6 * fun(x0))
