@@ -26,27 +26,30 @@ class Model:
 
     def __init__(self, memory: int) -> None:
         self._memory = memory
-        self._pairs: list[tuple[FloatArray, FloatArray, float]] = []
+        self._count = 0
+        # A pair a row, the oldest first; zero for coordinates that came later.
+        self._steps: FloatArray = np.zeros((memory + 1, 0))
+        self._changes: FloatArray = np.zeros((memory + 1, 0))
 
     def direction(
         self, slopes: FloatArray, diagonal: FloatArray, free: BoolArray | None = None
     ) -> FloatArray:
         """Return −B⁻¹g, where B starts from `diagonal` (all positive); on the free coordinates alone."""
         n = len(slopes)
-        pairs = [(_grown(s, n), _grown(y, n), rho) for s, y, rho in self._pairs]
-        q = -slopes
-        if free is not None and not free.all():
-            q = np.where(free, q, 0.0)
-            pairs = [part for s, y, _ in pairs if (part := _restricted(s, y, free)) is not None]
-        alphas = []
-        for s, y, rho in reversed(pairs):
-            alpha = rho * float(s @ q)
-            q = q - alpha * y
-            alphas.append(alpha)
-        r = q / diagonal
-        for (s, y, rho), alpha in zip(pairs, reversed(alphas), strict=True):
-            r = r + (alpha - rho * float(y @ r)) * s
-        return np.asarray(r)
+        self._make_room(n)
+        steps, changes = self._steps[: self._count, :n], self._changes[: self._count, :n]
+        if free is None or free.all():
+            return _two_loops(steps, changes, _products(steps, changes), -slopes, diagonal)
+        steps, changes = steps[:, free], changes[:, free]
+        curvatures = _products(steps, changes)
+        # A pair that shows no curvature on the free coordinates is left out.
+        lengths = np.sqrt(_products(steps, steps) * _products(changes, changes))
+        shows = curvatures > _CURVED * lengths
+        direction = np.zeros(n)
+        direction[free] = _two_loops(
+            steps[shows], changes[shows], curvatures[shows], -slopes[free], diagonal[free]
+        )
+        return direction
 
     def learn(self, step: FloatArray, change: FloatArray, expected: FloatArray) -> None:
         """Note that along `step` the gradient changed by `change`, where B had `expected`."""
@@ -57,23 +60,42 @@ class Model:
         if actual < 0.2 * model:
             share = 0.8 * model / (model - actual)
             change = share * change + (1.0 - share) * expected
-            actual = float(step @ change)
-        self._pairs.append((step, change, 1.0 / actual))
-        del self._pairs[: -self._memory]
+        self._make_room(len(step))
+        for rows, new in ((self._steps, step), (self._changes, change)):
+            rows[self._count] = 0.0
+            rows[self._count, : len(new)] = new
+        self._count += 1
+        if self._count > self._memory:
+            self._count = self._memory
+            for rows in (self._steps, self._changes):
+                rows[:-1] = rows[1:]
 
     def forget(self) -> None:
         """Drop all pairs."""
-        self._pairs.clear()
+        self._count = 0
+
+    def _make_room(self, n: int) -> None:
+        width = self._steps.shape[1]
+        if n > width:
+            more = np.zeros((self._memory + 1, max(n - width, width)))
+            self._steps, self._changes = np.hstack([self._steps, more]), np.hstack([self._changes, more])
 
 
-def _grown(v: FloatArray, n: int) -> FloatArray:
-    return v if len(v) == n else np.concatenate([v, np.zeros(n - len(v))])
+def _products(one: FloatArray, two: FloatArray) -> FloatArray:
+    """Return the inner products of the rows."""
+    return np.asarray(np.einsum("ij,ij->i", one, two))
 
 
-def _restricted(s: FloatArray, y: FloatArray, free: BoolArray) -> tuple[FloatArray, FloatArray, float] | None:
-    """Return a pair on the free coordinates alone, unless it shows no curvature there."""
-    s, y = np.where(free, s, 0.0), np.where(free, y, 0.0)
-    curvature = float(s @ y)
-    if curvature <= _CURVED * float(np.sqrt((s @ s) * (y @ y))):
-        return None
-    return s, y, 1.0 / curvature
+def _two_loops(
+    steps: FloatArray, changes: FloatArray, curvatures: FloatArray, q: FloatArray, diagonal: FloatArray
+) -> FloatArray:
+    """Return B⁻¹q."""
+    alphas = []
+    for s, y, curvature in zip(steps[::-1], changes[::-1], curvatures[::-1], strict=True):
+        alpha = float(s @ q) / curvature
+        q = q - alpha * y
+        alphas.append(alpha)
+    r = q / diagonal
+    for s, y, curvature, alpha in zip(steps, changes, curvatures, reversed(alphas), strict=True):
+        r = r + (alpha - float(y @ r) / curvature) * s
+    return r
