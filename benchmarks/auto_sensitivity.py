@@ -1,23 +1,46 @@
 """What halving and doubling each constant of `auto` changes: mean queries to a target.
 
-    PYTHONPATH=src:. python benchmarks/auto_sensitivity.py [--instances 5]
+    PYTHONPATH=src:. python benchmarks/auto_sensitivity.py [--instances 5] [--only constants,noise]
 
-A run that does not reach its target counts with its whole budget. Instances 100 and up, so
-that none of those on which the bars are measured is used here.
+First those of `Constants`; then those on top of the files that deal with noise (on functions with noise of
+1e-4 of f(x0)), with kinks (on Attack, and on a sum of |x_i − c_i| of which all coordinates begin at a kink
+of another slope) and with batches (of eight; queries and rounds). A run that does not reach its target
+counts with its whole budget. Instances 100 and up, so that none of those on which the bars are measured is
+used here.
 """
 
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields, replace
+from types import ModuleType
+from typing import TypeAlias
 
 import numpy as np
 from benchmarks.auto_bars import spend
 
+from benchmarks import noise_bars
+from gracezo.core.types import FloatArray
+from gracezo.methods.auto import confirm, corner, difference, kinks, pairs, pinning, questions, root, search
 from gracezo.methods.auto.constants import Constants
 from gracezo.problems import Attack, Distance, Magnitude
 
 _BUDGET = 600
+_Places: TypeAlias = Sequence[tuple[ModuleType, tuple[str, ...]]]
+_NOISE: _Places = [
+    (pairs, ("_UNSEEN", "_BIASED", "_FARTHER", "_LOUDER", "_IRREGULAR", "_HIDDEN")),
+    (questions, ("_FADED",)),
+    (confirm, ("_SAME", "_PRECISE", "_PLAIN")),
+    (difference, ("_SHARP",)),
+    (root, ("_HIDDEN",)),
+]
+_KINKS: _Places = [
+    (corner, ("_NEARLY", "_CLOSER", "_BLUR", "_BENDS")),
+    (kinks, ("_JUMP",)),
+    (pinning, ("_SEARCH", "WORTH")),
+]
+_BATCH: _Places = [(search, ("_WORTH",))]
 
 
 def measure(constants: Constants, instances: int) -> list[float]:
@@ -33,24 +56,114 @@ def measure(constants: Constants, instances: int) -> list[float]:
     return [float(np.mean(column)) for column in columns]
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--instances", type=int, default=5)
-    instances = parser.parse_args().instances
+def with_noise(instances: int) -> list[float]:
+    """Return the mean queries on Distance and Magnitude, to 0.01, and on Attack, to 0.35."""
+    row = []
+    for name in ("distance", "magnitude", "attack"):
+        runs = [
+            noise_bars.spend(noise_bars.instance(name, seed), "1e-4", seed, noise_bars.RATIO[name], 3000)[0]
+            for seed in range(100, 100 + instances)
+        ]
+        row.append(float(np.mean([queries or 3000 for queries in runs])))
+    return row
+
+
+def with_kinks(instances: int) -> list[float]:
+    """Return the mean queries on Attack, to 0.25, and on a sum of kinks, to 1e-4."""
+    attack, rows = Attack(), []
+    for seed in range(100, 100 + instances):
+        rng = np.random.default_rng(seed)
+        goal = np.zeros(300)
+        goal[rng.choice(300, 5, replace=False)] = rng.uniform(1.0, 2.0, 5)
+
+        def tent(x: FloatArray, goal: FloatArray = goal) -> float:
+            return float(np.abs(x - goal).sum() + 0.5 * np.sum(np.diff(x - goal) ** 2))
+
+        runs = (attack, attack.x0, 0.25, 2000), (tent, np.zeros(300), 1e-4, 6000)
+        rows.append([spend(fun, x0, seed, (ratio,), most).to[ratio] or most for fun, x0, ratio, most in runs])
+    return [float(mean) for mean in np.mean(rows, axis=0)]
+
+
+def in_batches(instances: int) -> list[float]:
+    """Return the mean queries and rounds in batches of eight on Distance, to 0.01, and Attack, to 0.33."""
+    attack, rows = Attack(), []
+    for seed in range(100, 100 + instances):
+        row: list[int] = []
+        for fun, ratio in ((Distance(seed=seed), 0.01), (attack, 0.33)):
+            spent = spend(fun, fun.x0, seed, (ratio,), 2000, batch=8)
+            row += [spent.to[ratio] or 2000, spent.rounds]
+        rows.append(row)
+    return [float(mean) for mean in np.mean(rows, axis=0)]
+
+
+def altered(places: _Places) -> Iterator[str]:
+    """Halve and double each constant in turn; yield what it is called while it is changed."""
+    for module, names in places:
+        for name in names:
+            value = getattr(module, name)
+            for factor in (0.5, 2.0):
+                setattr(module, name, value * factor)
+                yield f"{module.__name__.split('.')[-1]}.{name} = {value * factor:g}"
+            setattr(module, name, value)
+
+
+def table(
+    columns: tuple[str, ...],
+    places: _Places,
+    measured: Callable[[int], list[float]],
+    instances: int,
+) -> None:
+    """Print what the constants on top of some files change."""
+    heading(columns)
+    show("all as they are", measured(instances))
+    for name in altered(places):
+        show(name, measured(instances))
+
+
+def heading(columns: tuple[str, ...]) -> None:
+    print(f"| constant | {' | '.join(columns)} |\n|{'---|' * (len(columns) + 1)}")
+
+
+def show(name: str, row: list[float]) -> None:
+    print(f"| {name} | " + " | ".join(f"{q:.1f}" for q in row) + " |", flush=True)
+
+
+def constants(instances: int) -> None:
     standard = Constants()
-    print("| constant | Distance 0.01 | Magnitude 0.01 | Attack 0.33 |\n|---|---|---|---|")
-    print(
-        "| all as they are | " + " | ".join(f"{q:.1f}" for q in measure(standard, instances)) + " |",
-        flush=True,
-    )
+    heading(("Distance 0.01", "Magnitude 0.01", "Attack 0.33"))
+    show("all as they are", measure(standard, instances))
     for field in fields(Constants):
         value = getattr(standard, field.name)
         for factor in (0.5, 2.0):
             changed = type(value)(value * factor)
             if field.name in ("spread", "forget") and changed >= 1.0:
                 changed = 0.5 * (1.0 + value)  # a share: halfway to one instead of doubled
-            row = measure(replace(standard, **{field.name: changed}), instances)
-            print(f"| {field.name} = {changed:g} | " + " | ".join(f"{q:.1f}" for q in row) + " |", flush=True)
+            show(
+                f"{field.name} = {changed:g}",
+                measure(replace(standard, **{field.name: changed}), instances),
+            )
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--instances", type=int, default=5)
+    parser.add_argument("--only", default="constants,noise,kinks,batch")
+    chosen = parser.parse_args()
+    tables: dict[str, Callable[[], None]] = {
+        "constants": lambda: constants(chosen.instances),
+        "noise": lambda: table(
+            ("Distance 0.01", "Magnitude 0.01", "Attack 0.35"), _NOISE, with_noise, chosen.instances
+        ),
+        "kinks": lambda: table(
+            ("Attack 0.25", "kinks in 300 coordinates, 1e-4"), _KINKS, with_kinks, chosen.instances
+        ),
+        "batch": lambda: table(
+            ("Distance 0.01", "rounds", "Attack 0.33", "rounds"), _BATCH, in_batches, chosen.instances
+        ),
+    }
+    for name in chosen.only.split(","):
+        tables[name]()
+        print()
 
 
 if __name__ == "__main__":
