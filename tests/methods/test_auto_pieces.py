@@ -471,3 +471,59 @@ def test_a_batch_doubles_a_step_twice_at_once(batch: int, asked: list[list[float
         steps.send(values)
     assert lengths == asked
     assert end.value.value[0].t == 4.0
+
+
+def planted(d: int = 1000) -> Search:
+    differences = Differences(Constants())
+    differences.centre(np.zeros(d), 1.0)
+    search = Search(Constants(), differences, Density(d, 0.9), lambda *found: None)
+    search.plant(np.arange(d), np.random.default_rng(0))
+    return search
+
+
+def test_a_search_is_looked_at_again_when_it_would_waste_more_than_that_costs() -> None:
+    search = planted()
+    search.root(1.0, 1e-9)
+    assert not search.overdue(1e6)  # no step has given any reason
+    search.stir(0.1, missed=0.01)  # a fifth of `drift`; half of all rechecks found a change, as far as is known
+    assert (search.overdue(9.0), search.overdue(11.0)) == (False, True)
+    assert search.doubt == pytest.approx(0.05)
+    search.stir(0.1, missed=0.5)
+    assert (search.overdue(1.9), search.overdue(2.1)) == (False, True)  # no more reason than one
+    search.recheck()
+    assert not search.overdue(1e6)
+    assert search.doubt == 0.0
+
+
+@pytest.mark.parametrize(("now", "outdated"), [(1.0, False), (1.2, True)])
+def test_a_tree_whose_sum_has_changed_is_out_of_date(now: float, outdated: bool) -> None:
+    search = planted()
+    search.root(1.0, 1e-9)
+    assert search.tree is not None
+    drifting = search.drifting
+    recheck = search.recheck()
+    eps = recheck.steps[0] / search.tree.weights[0]
+    recheck.absorb(Change(recheck.expected + eps * (now - 1.0)))
+    assert search.outdated == outdated
+    assert (search.drifting > drifting) == outdated
+    search.plant(np.arange(1000), np.random.default_rng(1))
+    assert not search.outdated
+
+
+@pytest.mark.parametrize(
+    ("values", "parts"),
+    [([1.0], [8]), ([1.0, 0.9], [5, 3]), ([1.0, 0.5], [7, 1]), ([1.0, 0.3], [8])],
+)
+def test_a_batch_cuts_where_a_query_tells_most(values: list[float], parts: list[int]) -> None:
+    search = planted()
+    size = 1000 // len(values)
+    for place, value in enumerate(values):
+        search.open(Node(place * size, (place + 1) * size, value, 1e-9, several=True))
+    search._is_rooted = True
+    asked = [request.indices for request in search.requests(8)]
+    assert search.tree is not None
+    places = {int(coordinate): place for place, coordinate in enumerate(search.tree.order)}
+    counts = [0] * len(values)
+    for indices in asked:
+        counts[places[int(indices[0])] // size] += 1
+    assert [count for count in counts if count] == parts

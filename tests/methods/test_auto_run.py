@@ -164,7 +164,7 @@ def test_a_step_at_hand_is_not_left_waiting() -> None:
         result, asked = minimise(fun, fun.x0, seed, 600, target=0.33 * fun(fun.x0))
         assert result.success
         spent.append(len(asked))
-    assert np.mean(spent) <= 170
+    assert np.mean(spent) <= 140
 
 
 @pytest.mark.parametrize("seed", [0, 1, 2])
