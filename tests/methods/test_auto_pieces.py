@@ -485,9 +485,7 @@ def test_a_search_is_looked_at_again_when_it_would_waste_more_than_that_costs() 
     search = planted()
     search.root(1.0, 1e-9)
     assert not search.overdue(1e6)  # no step has given any reason
-    search.stir(0.1, missed=0.01)  # a fifth of `drift`; half of all rechecks are taken to have found a change
-        0.1, missed=0.01
-    )  # a fifth of `drift`; half of all rechecks found a change, as far as is known
+    search.stir(0.1, missed=0.01)  # a fifth of `drift`; of two rechecks, one counts as fruitful beforehand
     assert (search.overdue(9.0), search.overdue(11.0)) == (False, True)
     assert search.doubt == pytest.approx(0.05)
     search.stir(0.1, missed=0.5)
