@@ -67,7 +67,7 @@ class Confirmation:
     keeper: Keeper
     walls: Walls
 
-    def of(self, node: Node, position: int) -> Request:
+    def confirmation(self, node: Node, position: int) -> Request:
         """Return the query on a candidate alone that makes sure of it."""
         pairs, request = self.differences.pairs, None
         slope = node.u / float(self.tree.weights[position])

@@ -15,16 +15,12 @@ import numpy as np
 
 from gracezo.core.asks import Role
 from gracezo.core.types import FloatArray
-from gracezo.methods.auto.confirm import Confirmation, Keeper
-from gracezo.methods.auto.constants import Constants
+from gracezo.methods.auto.confirm import Confirmation
 from gracezo.methods.auto.decode import SHARP, read
-from gracezo.methods.auto.density import Density
-from gracezo.methods.auto.difference import Differences
 from gracezo.methods.auto.labels import Labels, labelled
 from gracezo.methods.auto.look import Look
 from gracezo.methods.auto.request import AHEAD, Change, Request
-from gracezo.methods.auto.tree import Node, Tree, learn_moment, split
-from gracezo.methods.auto.walls import Walls
+from gracezo.methods.auto.tree import Node, learn_moment, split
 
 _FADED = 1.5  # times `trust` standard errors: a set whose parts would soon be lost in noise
 _NARROW = 0.02  # of a set: a window in which another coordinate is unlikely
@@ -32,36 +28,16 @@ _SIXTH = 1.0 / 6.0  # of a set: labels that leave a larger window are of no use
 
 
 @dataclass(frozen=True)
-class Questions:
+class Questions(Confirmation):
     """The questions about the sets of one tree.
 
     Attributes
     ----------
-    constants, differences, density
-        What the run has assumed and learned.
-    tree
-        The order and the weights of the coordinates.
-    keeper
-        Who is told what came of a set.
-    walls
-        The bounds around the present point.
     complete
         Whether the search goes on until nothing is left.
     """
 
-    constants: Constants
-    differences: Differences
-    density: Density
-    tree: Tree
-    keeper: Keeper
-    walls: Walls
     complete: bool = False
-
-    @property
-    def _confirmation(self) -> Confirmation:
-        return Confirmation(
-            self.constants, self.differences, self.density, self.tree, self.keeper, self.walls
-        )
 
     def about(self, node: Node) -> Request | None:
         """Return the query that brings a set nearest to one confirmed coordinate; None: it is to be cut."""
@@ -75,7 +51,7 @@ class Questions:
             if node.several:
                 self.density.saw_labels(node.spread, False)
         if node.candidate is not None:
-            return self._confirmation.of(node, node.candidate)
+            return self.confirmation(node, node.candidate)
         if node.window is not None and not node.several:
             return self._labels(node, *node.window)
         if node.moment is None and not node.several and self._labels_pay(node):
