@@ -527,3 +527,25 @@ def test_a_batch_cuts_where_a_query_tells_most(values: list[float], parts: list[
     for indices in asked:
         counts[places[int(indices[0])] // size] += 1
     assert [count for count in counts if count] == parts
+
+
+def test_the_model_forgets_its_oldest_pair_and_grows_with_the_support() -> None:
+    rng = np.random.default_rng(0)
+    curvature = np.diag([1.0, 3.0, 9.0]) + 0.5
+    steps = rng.standard_normal((3, 3))
+    full, late = Model(2), Model(2)
+    for step in steps:
+        full.learn(step, curvature @ step, step)
+    for step in steps[1:]:
+        late.learn(step, curvature @ step, step)
+    slopes, diagonal = rng.standard_normal(5), np.full(5, 2.0)
+    found = full.direction(slopes[:3], diagonal[:3])
+    assert found == pytest.approx(late.direction(slopes[:3], diagonal[:3]), rel=1e-12)
+    # B fits the last pair: along it, the step that is foreseen to undo a change of the gradient is itself.
+    assert full.direction(-(curvature @ steps[2]), diagonal[:3]) == pytest.approx(steps[2])
+    grown = full.direction(slopes, diagonal)
+    assert grown[:3] == pytest.approx(found)
+    assert grown[3:] == pytest.approx(-slopes[3:] / 2.0)
+    free = np.array([True, True, True, False, True])
+    assert full.direction(slopes, diagonal, free)[[0, 1, 2, 4]] == pytest.approx(grown[[0, 1, 2, 4]])
+    assert full.direction(slopes, diagonal, free)[3] == 0.0
