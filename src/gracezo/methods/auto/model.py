@@ -40,15 +40,15 @@ class Model:
         steps, changes = self._steps[: self._count, :n], self._changes[: self._count, :n]
         if free is None or free.all():
             return _two_loops(steps, changes, _products(steps, changes), -slopes, diagonal)
-        steps, changes = steps[:, free], changes[:, free]
+        chosen = np.flatnonzero(free)
+        steps, changes = steps.take(chosen, axis=1), changes.take(chosen, axis=1)
         curvatures = _products(steps, changes)
         # A pair that shows no curvature on the free coordinates is left out.
-        lengths = np.sqrt(_products(steps, steps) * _products(changes, changes))
-        shows = curvatures > _CURVED * lengths
+        shows = curvatures > _CURVED * np.sqrt(_products(steps, steps) * _products(changes, changes))
+        if not shows.all():
+            steps, changes, curvatures = steps[shows], changes[shows], curvatures[shows]
         direction = np.zeros(n)
-        direction[free] = _two_loops(
-            steps[shows], changes[shows], curvatures[shows], -slopes[free], diagonal[free]
-        )
+        direction[chosen] = _two_loops(steps, changes, curvatures, -slopes[chosen], diagonal[chosen])
         return direction
 
     def learn(self, step: FloatArray, change: FloatArray, expected: FloatArray) -> None:
