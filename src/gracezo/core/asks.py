@@ -203,7 +203,7 @@ class Ask:
     def point(self, row: int) -> FloatArray:
         """Return the point of one row as a new vector."""
         out = np.empty_like(self.base)
-        self.write(row, out)
+        self.offsets.write(row, self.base, out)
         return out
 
     def reached(self, row: int) -> FloatArray:

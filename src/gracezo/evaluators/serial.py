@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -28,14 +28,14 @@ class Serial:
 
     def __call__(self, ask: Ask) -> Generator[list[Answer], None, None]:
         """Yield the answers in the order of the rows, one call of f at a time."""
-        seeds: Sequence[int | None] = seeds_of(ask) or [None] * len(ask)
+        seeds, one = seeds_of(ask), self.objective.one
         if self.copy:
-            for row, seed in enumerate(seeds):
-                yield [(row, self.objective.one(ask.point(row), seed))]
+            for row in range(len(ask)):
+                yield [(row, one(ask.point(row), None if seeds is None else seeds[row]))]
         else:
             buffer = np.empty_like(ask.base)
             shown = buffer.view()
             shown.flags.writeable = False
-            for row, seed in enumerate(seeds):
+            for row in range(len(ask)):
                 ask.write(row, buffer)
-                yield [(row, self.objective.one(shown, seed))]
+                yield [(row, one(shown, None if seeds is None else seeds[row]))]
