@@ -233,17 +233,15 @@ class Search:
             return []
         if not self._is_rooted:
             return [self._plant_request()]
-        price = self._top_price()
         questions = Questions(
             self._constants, self._differences, self._density, self.tree, self, self._walls, self._complete
         )
-        least = price / (_ALIKE if limit == 1 else _WORTH)
+        least = self._top_price() / (_ALIKE if limit == 1 else _WORTH)
         requests: list[Request] = []
         cuts: list[_Cut] = []
         for _ in range(limit):
-            price = self._top_price()
             finest = max(cuts, key=lambda cut: cut.gain, default=None)
-            if finest is not None and finest.gain >= max(price, least):
+            if finest is not None and finest.gain >= max(self._top_price(), least):
                 finest.queries += 1
                 continue
             node = self._take(least)
@@ -251,7 +249,7 @@ class Search:
                 break
             request = questions.about(node)
             if request is None:
-                cuts.append(_Cut(node, price))
+                cuts.append(_Cut(node, self.rate(int(node.u > 0)) * node.key))
             else:
                 requests.append(request)
         return requests + [request for cut in cuts for request in questions.cut(cut.node, cut.queries)]
