@@ -24,10 +24,10 @@ from gracezo.estimators.rows import gaussian
 
 EPS = 1e-6
 BAR = 0.75
-ROUNDS = 30
+ROUNDS = 100
 CASES = [  # method, step size, queries of an estimate, steps
-    ("rs", 1e-4, 1, 400),
-    ("tpge", 1e-4, 2, 300),
+    ("rs", 1e-4, 1, 500),
+    ("tpge", 1e-4, 2, 400),
     ("rspg", 5e-3, 58, 12),
     ("trunczsgd", 2e-2, 58, 12),
 ]

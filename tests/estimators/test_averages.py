@@ -92,6 +92,7 @@ def test_sparseszo_renews_its_mask_on_schedule(converse: Any) -> None:
 def test_long_rows_are_asked_in_batches_that_reserve_the_rest(
     estimator: Estimator, converse: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(rows, "_TOGETHER", 0)
     monkeypatch.setattr(rows, "BLOCK_BYTES", 4 * D * 9)
     talk = converse(estimator, linear, np.zeros(D), 1, 0)
     each = 2 if isinstance(estimator, TPGE) else 1

@@ -95,10 +95,12 @@ def test_averages_are_over_what_was_answered(lost: Sequence[int], converse: Talk
         talk = converse(estimator, Patchy(*lost), np.zeros(D), 1, 0)
         z = talk.displacements[kept] / EPS
         expected = weight * (z @ WEIGHTS) @ z / len(kept)
-        assert talk.gradient.toarray() == pytest.approx(expected, rel=1e-5, abs=1e-9)
+        # The sum is made in single precision, so the error goes with its largest terms.
+        assert talk.gradient.toarray() == pytest.approx(expected, rel=1e-5, abs=1e-6)
 
 
 def test_averages_in_several_batches(converse: Talk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rows, "_TOGETHER", 0)
     monkeypatch.setattr(rows, "BLOCK_BYTES", 2 * 4 * D)
     talk = converse(Average(rows.gaussian, eps, 6), Patchy(1, 2, 3), np.zeros(D), 1, 0)
     assert [len(ask) for ask in talk.asks] == [2, 2, 2]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import islice
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -32,12 +34,17 @@ def test_tails(normals: np.ndarray, bound: float) -> None:
         assert abs(count - expected) < 4 * np.sqrt(expected)
 
 
-def test_the_two_halves_of_a_pair_are_independent() -> None:
-    """Both numbers of a Box–Muller pair share a radius; they must not show it."""
-    draws = rows.gaussian(Key(2).generator(), 100, 10_000).astype(np.float64)
-    cosine, sine = draws[:, :5_000].ravel(), draws[:, 5_000:].ravel()
-    for transform in (np.asarray, np.abs, np.square):
-        assert abs(np.corrcoef(transform(cosine), transform(sine))[0, 1]) < 4 / np.sqrt(len(cosine))
+def test_the_values_are_exact_to_the_second_moment() -> None:
+    values = rows._normals().astype(np.float64)
+    assert values.sum() == 0
+    assert (values**2).mean() == pytest.approx(1, abs=1e-8)
+    assert (values**4).mean() == pytest.approx(3, abs=2e-4)
+    # Each is the mean of its part of the distribution: an independent integral, part by part.
+    ordered = np.sort(values)
+    for place in (0, 1, 1000, 32_767, 32_768, 65_535):
+        low, high = stats.norm.ppf([place / 2**16, (place + 1) / 2**16])
+        mean = stats.norm.expect(lambda z: z, lb=low, ub=high, conditional=True)
+        assert ordered[place] == pytest.approx(mean, rel=1e-5, abs=1e-9)
 
 
 def test_coordinates_are_independent() -> None:
@@ -52,26 +59,42 @@ def test_every_number_of_every_shape_is_drawn(count: int, size: int) -> None:
     drawn = rows.gaussian(Key(4).generator(), count, size)
     assert drawn.shape == (count, size)
     assert np.isfinite(drawn).all()
-    assert len(np.unique(drawn)) > 0.999 * drawn.size
+    distinct = 2**16 * (1 - (1 - 2.0**-16) ** drawn.size)  # of so many draws among 65,536, to be expected
+    assert len(np.unique(drawn)) > 0.98 * distinct
 
 
-def test_the_extremes_of_the_raw_bits_are_finite() -> None:
-    class Raw:
-        def __init__(self, word: int) -> None:
-            self.word = word
-            self.bit_generator = self
+@pytest.mark.parametrize("draw", [rows.gaussian, rows.sphere, rows.signs])
+def test_the_rows_of_a_step_depend_on_its_key_alone(draw: rows.DrawRows) -> None:
+    """Also where steps are drawn together, and in whatever order they are asked for."""
+    keys = list(islice(Key(8, (3,)).children(), 50))
 
-        def random_raw(self, count: int) -> np.ndarray:
-            return np.full(count, self.word, np.uint64)
+    def rows_of(key: Key) -> np.ndarray:
+        [(drawn, after)] = rows.drawn(draw, key, 2, 999)
+        assert drawn.shape == (2, 999)
+        assert after == 0
+        return drawn.copy()
 
-    for word in (0, 2**64 - 1, 2**32 - 1, 2**63):
-        drawn = rows.gaussian(Raw(word), 1, 10)  # type: ignore[arg-type]
-        assert np.isfinite(drawn).all()
-        assert np.abs(drawn).max() < 6.7  # √(2·ln 2^32) = 6.66
+    forwards = [rows_of(key) for key in keys]
+    backwards = [rows_of(Key(8, key.path)) for key in reversed(keys)]
+    assert np.array_equal(forwards, backwards[::-1])
+    everything = np.concatenate(forwards)
+    assert len(np.unique(everything, axis=0)) == len(everything)
+
+
+def test_a_long_row_is_drawn_in_batches() -> None:
+    most = rows.BLOCK_BYTES // 4 // 2
+    drawn = [(len(part), after) for part, after in rows.drawn(rows.signs, Key(0, (1,)), 5, most)]
+    assert drawn == [(2, 3), (2, 1), (1, 0)]
+
+
+def test_rows_that_steps_share_cannot_be_written_to() -> None:
+    [(drawn, _)] = rows.drawn(rows.gaussian, Key(0, (1,)), 1, 10)
+    with pytest.raises(ValueError, match="read-only"):
+        drawn[0, 0] = 1
 
 
 def test_sphere() -> None:
-    drawn = rows.sphere(Key(5).generator(), 20_000, 3).astype(np.float64)
+    drawn = rows.sphere(Key(5).generator(), 200_000, 3).astype(np.float64)
     assert np.abs(np.linalg.norm(drawn, axis=1) - 1).max() < 1e-6
     for column in drawn.T:  # Archimedes: a coordinate of the 2-sphere is uniform
         assert stats.kstest(column, "uniform", (-1, 2)).pvalue > 0.01

@@ -202,6 +202,8 @@ class Ask:
 
     def point(self, row: int) -> FloatArray:
         """Return the point of one row as a new vector."""
+        if self.offsets is _NOWHERE:
+            return self.base.copy()
         out = np.empty_like(self.base)
         self.offsets.write(row, self.base, out)
         return out

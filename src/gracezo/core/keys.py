@@ -41,6 +41,16 @@ class Key:
         """Return the stream below this one that `path` names."""
         return Key(self.seed, self.path + path)
 
+    def before(self, places: int) -> Key:
+        """Return the sibling of this stream whose number is smaller by so much.
+
+        Examples
+        --------
+        >>> Key(7, (4, 9)).before(2).path
+        (4, 7)
+        """
+        return Key(self.seed, (*self.path[:-1], self.path[-1] - places))
+
     def children(self) -> Iterator[Key]:
         """Yield `child(1)`, `child(2)`, …, whose generators cost some 3 µs each.
 

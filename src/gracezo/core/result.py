@@ -169,7 +169,8 @@ class GradientEstimate:
     def full(cls, values: FloatArray, *, flat: bool = False) -> GradientEstimate:
         """Return an estimate that names every coordinate."""
         d = len(values)
-        return cls(d, _everything(d), values, _constant(d, np.nan), _constant(d, np.False_), flat=flat)
+        indices, errors, confirmed = _everything(d)
+        return cls(d, indices, values, errors, confirmed, flat=flat)
 
     @classmethod
     def nothing(cls, size: int, *, flat: bool = False) -> GradientEstimate:
@@ -197,12 +198,12 @@ _NO_BOOLS: BoolArray = np.zeros(0, np.bool_)
 
 
 @lru_cache(maxsize=4)
-def _everything(size: int) -> IntArray:
+def _everything(size: int) -> tuple[IntArray, FloatArray, BoolArray]:
+    """Return all coordinates, with no errors known and none confirmed."""
     indices = np.arange(size)
     indices.flags.writeable = False
-    return indices
+    return indices, _constant(size, np.nan), _constant(size, np.False_)
 
 
-@lru_cache(maxsize=8)
 def _constant(size: int, value: Any) -> Any:
     return np.broadcast_to(value, size)

@@ -377,6 +377,9 @@ def _support(x0: FloatArray, x: FloatArray) -> IntArray:
     keys = -np.abs(x[changed] - x0[changed])
     order = np.argsort(keys)  # much faster than a stable sort, which is needed for ties alone
     ordered = keys[order]
-    if np.count_nonzero(ordered[1:] == ordered[:-1]):
-        order = np.argsort(keys, kind="stable")
+    same = ordered[1:] == ordered[:-1]
+    if np.count_nonzero(same):
+        tied = np.append(same, False)
+        tied[1:] |= same
+        order[tied] = order[tied][np.lexsort((order[tied], ordered[tied]))]
     return changed[order]

@@ -21,7 +21,7 @@ from gracezo.core.asks import Ask, DenseRows, Point, Role, Steps
 from gracezo.core.keys import Key
 from gracezo.core.result import GradientEstimate
 from gracezo.core.types import FloatArray
-from gracezo.estimators.rows import DrawRows, batches
+from gracezo.estimators.rows import DrawRows, drawn
 from gracezo.sparse.products import combined
 
 
@@ -49,17 +49,15 @@ class Average:
     def estimate(self, at: Point, step: int, key: Key) -> Steps[GradientEstimate]:
         """Estimate every coordinate from q directions."""
         d, eps = len(at.x), self.eps(step)
-        random = key.generator()
         scale = self.weight / (self.queries * eps)
         total: FloatArray | None = None
         flat = True
         used = 0
-        for count, after in batches(self.queries, d):
-            rows = self.draw(random, count, d)
-            values = yield Ask(at.x, DenseRows(rows, eps), Role.PROBE, reserve=after)
+        for block, after in drawn(self.draw, key, self.queries, d):
+            values = yield Ask(at.x, DenseRows(block, eps), Role.PROBE, reserve=after)
             changes = values - at.value
             flat = flat and not np.count_nonzero(changes)
-            changes, rows = answered(changes, rows)
+            changes, rows = answered(changes, block)
             if len(changes):
                 part = combined(scale * changes, rows)
                 total = part if total is None else total + part

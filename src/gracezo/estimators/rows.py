@@ -1,36 +1,46 @@
 """Random rows to look along, made fast; the one place where estimators draw them.
 
 A dense method lives on the price of a random row. NumPy's `standard_normal`
-spends some ten nanoseconds a number, one at a time; raw 32-bit integers
-through the Box–Muller transform in single precision are several times
-cheaper, because NumPy's float32 logarithm, root, sine and cosine work on
-whole registers. Single precision is enough for a direction: a row is what we
-say it is, and its 24 bits are converted exactly when it is added to a point.
-
-Box & Muller, *A note on the generation of random normal deviates*, Annals of
-Mathematical Statistics 29(2), 1958.
+spends some ten nanoseconds a number, one at a time. Sixteen random bits that
+look a number up among 65,536 equally likely ones take less than two. These
+are the means of the normal distribution over its 65,536 parts of equal
+probability, scaled to variance 1. What the estimators rest on, E zzᵀ = I,
+holds exactly; the kurtosis is 2.9998; no number lies beyond 4.4. Nor does a
+difference of f see more of a direction than its first digits.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from functools import cache, lru_cache
 from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+from scipy.special import ndtri
 
 from gracezo.core.asks import SparseRows
+from gracezo.core.keys import Key
 from gracezo.core.types import AnyFloatArray, IntArray
 
 RowBlock: TypeAlias = npt.NDArray[np.float32]
 DrawRows: TypeAlias = Callable[[np.random.Generator, int, int], RowBlock]
 
 BLOCK_BYTES = 2**26  # bounds the memory of the rows that are alive at a time
-_PIECE = 2**14  # numbers transformed at a time: all arrays of one piece fit into the cache
+_PIECE = 2**14  # numbers looked up at a time: all arrays of one piece fit into the cache
+# Numbers that are drawn at a time for several steps: a call of NumPy costs as much as some hundred of them.
+_TOGETHER = 2**16
+_VALUES = 2**16  # that a normal number can take: one for each index of 16 bits
+_INDICES = 4  # of 16 bits in a raw word
 
-_ONE, _MINUS_TWO = np.float32(1), np.float32(-2)
-_UNIT = np.float32(2.0**-32)  # from whole numbers of 32 bits to numbers from 0 to 1
-_HALF_TURN = np.float32(np.pi * 2.0**-31)  # and from those with a sign to angles from -π to π
+
+@cache
+def _normals() -> npt.NDArray[np.float32]:
+    """Return the means of the standard normal over its parts of equal probability, scaled to variance 1."""
+    edges = -ndtri(np.arange(_VALUES // 2 + 1) / _VALUES)  # from infinity down to 0
+    upper = np.diff(np.exp(-(edges**2) / 2))  # between edges, ∫ z·exp(−z²/2) dz
+    upper /= np.sqrt(np.mean(upper**2))
+    return np.concatenate([upper, -upper]).astype(np.float32)
 
 
 def gaussian(random: np.random.Generator, count: int, size: int) -> RowBlock:
@@ -44,23 +54,14 @@ def gaussian(random: np.random.Generator, count: int, size: int) -> RowBlock:
     ((3, 100000), True)
     """
     total = count * size
-    out = np.empty(total + total % 2, np.float32)  # they come in pairs
+    out = np.empty(total, np.float32)
+    values = _normals()
     for start in range(0, total, _PIECE):
-        piece = out[start : start + _PIECE].reshape(2, -1)
-        bits = random.bit_generator.random_raw(piece.shape[1]).view(np.uint32).reshape(2, -1)
-        radius = bits[0].astype(np.float32)
-        radius += _ONE  # uniform on (0, 1]: the logarithm stays finite
-        radius *= _UNIT
-        np.log(radius, out=radius)
-        radius *= _MINUS_TWO
-        np.sqrt(radius, out=radius)
-        cosine, sine = piece[0], piece[1]
-        sine[:] = bits[1].view(np.int32)
-        sine *= _HALF_TURN
-        np.cos(sine, out=cosine)
-        np.sin(sine, out=sine)
-        piece *= radius
-    return out[:total].reshape(count, size)
+        piece = out[start : start + _PIECE]
+        words = random.bit_generator.random_raw(-(-len(piece) // _INDICES))
+        indices = words.view(np.uint16)[: len(piece)]
+        values.take(indices, out=piece, mode="clip")  # all are in range: not checked, and no copy of `out`
+    return out.reshape(count, size)
 
 
 def sphere(random: np.random.Generator, count: int, size: int) -> RowBlock:
@@ -95,6 +96,34 @@ def signs(random: np.random.Generator, count: int, size: int) -> RowBlock:
     return out.reshape(count, size)
 
 
+def drawn(draw: DrawRows, key: Key, queries: int, size: int) -> Iterable[tuple[RowBlock, int]]:
+    """Return the rows of one step in batches of bounded memory, each with how many rows come after it.
+
+    They depend on the key and on nothing else. They are not to be written to: where the steps of a run have
+    few numbers each, several of them share one array.
+
+    Examples
+    --------
+    >>> [(rows.shape, after) for rows, after in drawn(signs, Key(0), 100, 1000)]
+    [((100, 1000), 0)]
+    """
+    together = _TOGETHER // (queries * size)
+    if together > 1 and key.path:
+        place = key.path[-1] % together
+        first = key.before(place) if place else key  # the key itself is cheaper
+        return [(_steps(draw, first, together, queries, size)[place], 0)]
+    random = key.generator()
+    return ((draw(random, count, size), after) for count, after in batches(queries, size))
+
+
+@lru_cache(maxsize=1)
+def _steps(draw: DrawRows, key: Key, steps: int, queries: int, size: int) -> npt.NDArray[np.float32]:
+    """Return the rows of so many steps, all drawn from the key of the first."""
+    rows = draw(key.generator(), steps * queries, size)
+    rows.flags.writeable = False
+    return rows.reshape(steps, queries, size)
+
+
 def batches(queries: int, size: int) -> list[tuple[int, int]]:
     """Cut `queries` rows of `size` numbers into batches of bounded memory.
 
@@ -109,8 +138,6 @@ def batches(queries: int, size: int) -> list[tuple[int, int]]:
     ([(100, 0)], [(2, 3), (2, 1), (1, 0)])
     """
     most = max(1, BLOCK_BYTES // (4 * size))
-    if queries <= most:  # the usual case
-        return [(queries, 0)]
     starts = range(0, queries, most)
     return [(min(most, queries - start), max(0, queries - start - most)) for start in starts]
 

@@ -22,7 +22,7 @@ from gracezo.core.asks import Ask, DenseRows, Point, Role, Steps
 from gracezo.core.keys import Key
 from gracezo.core.result import GradientEstimate
 from gracezo.core.types import FloatArray
-from gracezo.estimators.rows import batches, gaussian
+from gracezo.estimators.rows import drawn, gaussian
 from gracezo.sparse.products import combined
 
 
@@ -36,12 +36,12 @@ class TPGE:
     def estimate(self, at: Point, step: int, key: Key) -> Steps[GradientEstimate]:
         """Estimate every coordinate from pairs of queries."""
         d, eps = len(at.x), self.eps(step)
-        random = key.generator()
         total: FloatArray | None = None
         flat = True
         used = 0
-        for count, after in batches(self.pairs, 3 * d):  # a pair holds z₁, z₂ and their sum
-            first, second = gaussian(random, count, d), gaussian(random, count, d)
+        for pairs, after in drawn(gaussian, key, self.pairs, 2 * d):
+            count = len(pairs)
+            first, second = pairs[:, :d], pairs[:, d:]
             rows = np.empty((2 * count, d), np.float32)
             rows[:count] = first
             np.add(first, second, out=rows[count:])
