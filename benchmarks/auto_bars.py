@@ -131,10 +131,10 @@ def rows(instances: int, only: str, first: int) -> Iterator[tuple[str, Callable[
                 )
 
     def batches() -> None:
-        for name, ratio in (("Distance", 0.01), ("Attack", 0.33)):
+        for name, ratio, count in (("Distance", 0.01, instances), ("Attack", 0.33, 2 * instances)):
             for batch in (1, 8):
                 results = []
-                for seed in range(first, first + instances):
+                for seed in range(first, first + count):
                     fun = Distance(seed=seed) if name == "Distance" else Attack()
                     results.append(spend(fun, fun.x0, seed, (ratio,), 3000, batch=batch))
                 queries = np.mean([result.to[ratio] or 3000 for result in results])

@@ -22,7 +22,18 @@ from benchmarks.auto_bars import spend
 
 from benchmarks import noise_bars
 from gracezo.core.types import FloatArray
-from gracezo.methods.auto import confirm, corner, difference, kinks, pairs, pinning, questions, root, search
+from gracezo.methods.auto import (
+    confirm,
+    corner,
+    difference,
+    kinks,
+    line,
+    pairs,
+    pinning,
+    questions,
+    root,
+    search,
+)
 from gracezo.methods.auto.constants import Constants
 from gracezo.problems import Attack, Distance, Magnitude
 
@@ -40,7 +51,7 @@ _KINKS: _Places = [
     (kinks, ("_JUMP",)),
     (pinning, ("_SEARCH", "WORTH")),
 ]
-_BATCH: _Places = [(search, ("_WORTH",))]
+_BATCH: _Places = [(search, ("_WORTH", "_USEFUL")), (line, ("_BESIDE",))]
 
 
 def measure(constants: Constants, instances: int) -> list[float]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -18,7 +19,7 @@ from gracezo.methods.auto.density import Density
 from gracezo.methods.auto.difference import Differences
 from gracezo.methods.auto.labels import labelled
 from gracezo.methods.auto.landing import Landing
-from gracezo.methods.auto.line import line_search
+from gracezo.methods.auto.line import Trial, line_search
 from gracezo.methods.auto.model import Model
 from gracezo.methods.auto.pairs import Pairs
 from gracezo.methods.auto.questions import Questions
@@ -444,33 +445,54 @@ def test_a_trial_without_a_value_shortens_the_step() -> None:
     assert [ask.point(0)[0] for ask in said if isinstance(ask, Ask)] == pytest.approx([1.0, 0.9, 0.27])
     with pytest.raises(StopIteration) as end:
         steps.send(np.array([-0.4]))
-    assert [(trial.t, trial.change) for trial in end.value.value] == [(pytest.approx(0.27), -0.4)]
+    trials, rounds = end.value.value
+    assert [(trial.t, trial.change) for trial in trials] == [(pytest.approx(0.27), -0.4)]
+    assert rounds == 3
 
 
-def test_no_trial_with_a_value_is_no_descent() -> None:
-    steps = line_search(Point(np.zeros(1), 0.0), np.array([0]), np.array([1.0]), -2.0, expand=0.6, batch=16)
-    next(steps)
-    for _ in range(4):
-        steps.send(np.array([np.nan]))
-    with pytest.raises(StopIteration) as end:
-        steps.send(np.array([np.nan]))
-    assert [trial.change for trial in end.value.value] == [math.inf] * 5
-
-
-@pytest.mark.parametrize(("batch", "asked"), [(1, [[1.0], [2.0], [4.0]]), (8, [[1.0], [2.0, 4.0]])])
-def test_a_batch_doubles_a_step_twice_at_once(batch: int, asked: list[list[float]]) -> None:
+def tried(value: Callable[[float], float], batch: int) -> tuple[list[list[float]], list[Trial], int]:
+    """Search along a line of slope -2; return the lengths of each round, the trials and the rounds."""
     at, ahead = Point(np.zeros(1), 0.0), np.array([1.0])
     steps = line_search(at, np.array([0]), ahead, -2.0, expand=0.6, batch=batch)
-    said, lengths = next(steps), []
-    for _ in asked:
+    asked: list[list[float]] = []
+    said = next(steps)
+    while True:
         assert isinstance(said, Ask)
-        lengths.append([float(said.point(row)[0]) for row in range(len(said))])
-        values = np.array([-2.0 * t if t < 3.0 else -4.1 for t in lengths[-1]])
-        said = steps.send(values) if len(lengths) < len(asked) else said
-    with pytest.raises(StopIteration) as end:
-        steps.send(values)
+        asked.append([float(said.point(row)[0]) for row in range(len(said))])
+        try:
+            said = steps.send(np.array([value(t) for t in asked[-1]]))
+        except StopIteration as end:
+            return asked, *end.value
+
+
+@pytest.mark.parametrize(("batch", "rounds"), [(1, 5), (2, 3), (16, 3)])
+def test_no_trial_with_a_value_is_no_descent(batch: int, rounds: int) -> None:
+    asked, trials, took = tried(lambda t: math.nan, batch)
+    assert [trial.change for trial in trials] == [math.inf] * 5
+    assert len(asked) == took == rounds
+
+
+def test_a_batch_tries_two_shorter_lengths_at_once() -> None:
+    asked, trials, rounds = tried(lambda t: -2.0 * t if t < 0.1 else 1.0, batch=8)
+    assert [len(lengths) for lengths in asked] == [1, 2]
+    shorter, beside = asked[1]
+    assert 0.1 <= shorter <= 0.5
+    assert beside == pytest.approx(0.3 * shorter)
+    assert (trials[0].t, rounds) == (beside, 2)
+
+
+@pytest.mark.parametrize(
+    ("batch", "asked"),
+    [
+        (1, [[1.0], [2.0], [4.0], [8.0], [16.0]]),
+        (2, [[1.0], [2.0, 4.0], [8.0, 16.0], [32.0, 64.0]]),
+        (8, [[1.0], [2.0, 4.0], [8.0, 16.0, 32.0, 64.0]]),
+    ],
+)
+def test_a_batch_doubles_a_step_several_times_at_once(batch: int, asked: list[list[float]]) -> None:
+    lengths, trials, rounds = tried(lambda t: -2.0 * t if t < 30.0 else -2.0, batch)
     assert lengths == asked
-    assert end.value.value[0].t == 4.0
+    assert (trials[0].t, rounds) == (16.0, len(asked))
 
 
 def planted(d: int = 1000) -> Search:
@@ -516,6 +538,7 @@ def test_a_tree_whose_sum_has_changed_is_out_of_date(now: float, outdated: bool)
 )
 def test_a_batch_cuts_where_a_query_tells_most(values: list[float], parts: list[int]) -> None:
     search = planted()
+    search._stirs = 0.0, 1.0  # no step has ever changed anything outside of the support
     size = 1000 // len(values)
     for place, value in enumerate(values):
         search.open(Node(place * size, (place + 1) * size, value, 1e-9, several=True))
@@ -527,6 +550,86 @@ def test_a_batch_cuts_where_a_query_tells_most(values: list[float], parts: list[
     for indices in asked:
         counts[places[int(indices[0])] // size] += 1
     assert [count for count in counts if count] == parts
+
+
+@pytest.mark.parametrize(
+    ("missed", "share", "cut"),
+    [
+        ([], 0.24, False),  # beforehand: a tree is as likely to be out of date after a step as not
+        ([], 0.26, True),
+        ([1.0, 1.0], 0.24, False),
+        ([0.02], 0.05, False),  # two fifths of `drift`
+        ([0.02], 0.15, True),
+        ([0.0], 0.01, True),  # it came out as foreseen
+    ],
+)
+def test_a_batch_cuts_a_set_that_is_likely_to_have_its_turn_or_whose_tree_lasts(
+    missed: list[float], share: float, cut: bool
+) -> None:
+    search = planted()
+    for each in missed:
+        search.stir(0.0, each)
+    for place, value in enumerate([1.0, math.sqrt(share)]):  # prices go with the squares
+        search.open(Node(place * 2, (place + 1) * 2, value, 1e-9, several=True))
+    search._is_rooted = True
+    assert len(search.requests(8)) == 1 + cut  # a pair is cut by one query
+    rest = search.requests(8)  # what was not taken is still there
+    assert len(rest) == 1 - cut
+
+
+def test_a_search_to_the_end_leaves_no_set_of_a_batch_aside() -> None:
+    differences = Differences(Constants())
+    differences.centre(np.zeros(100), 1.0)
+    density = Density(100, 0.9)
+    search = Search(Constants(), differences, density, lambda *found: None, complete=True)
+    search.plant(np.arange(100), np.random.default_rng(0))
+    search._is_rooted = True
+    for place, value in enumerate([1.0, 0.2, 0.1]):
+        search.open(Node(place * 2, (place + 1) * 2, value, 1e-9, several=True))
+    assert len(search.requests(8)) == 3
+
+
+@pytest.mark.parametrize("changed", [False, True])
+def test_a_sapling_grows_only_if_the_tree_has_changed(changed: bool) -> None:
+    search = planted()
+    search.root(1.0, 1e-9)
+    old = search.tree
+    assert old is not None
+    recheck, sapling = search.recheck(), search.sapling(np.arange(10, 1000), np.random.default_rng(1))
+    eps = recheck.steps[0] / old.weights[0]
+    recheck.absorb(Change(recheck.expected + eps * changed))
+    sapling.absorb(Change(1e-9))
+    assert search.tree is old
+    search.plant(np.arange(500), np.random.default_rng(2))  # here, or later at another point
+    assert search.tree is not None
+    assert search.rooted == changed
+    assert len(search.tree.order) == (990 if changed else 500)
+    if changed:
+        assert search.unexplained == abs(search.tree.total) > 0.0
+
+
+@pytest.mark.parametrize(
+    ("size", "batch", "chance"),
+    [(500, 1, 1 / math.log2(500)), (500, 8, 1 / 3), (50, 8, 1 / 2), (500, 30, 1 / 2)],
+)
+def test_labels_pay_by_the_rounds_of_cuts_that_they_save(size: int, batch: int, chance: float) -> None:
+    class Sure(Density):
+        def __init__(self, chance: float) -> None:
+            super().__init__(1000, 0.9)
+            self._chance = chance
+
+        def alone(self, n: float) -> float:
+            return self._chance
+
+    for factor, pay in ((0.99, False), (1.01, True)):
+        search = planted()
+        assert search.tree is not None
+        density = Sure(factor * chance)
+        questions = Questions(
+            Constants(), search._differences, density, search.tree, search, Walls(), batch=batch
+        )
+        asked = questions.about(Node(0, size, 1.0, 1e-12))
+        assert (asked is not None) == pay
 
 
 def test_the_model_forgets_its_oldest_pair_and_grows_with_the_support() -> None:

@@ -55,6 +55,6 @@ def _alone(rate: np.ndarray) -> np.ndarray:
     return np.asarray(rate / np.expm1(rate))
 
 
-def counted(record: tuple[float, float], success: bool, keep: float) -> tuple[float, float]:
+def counted(record: tuple[float, float], success: float, keep: float) -> tuple[float, float]:
     """Return a record of (successes, tries) with one more try; old ones fade."""
     return keep * record[0] + success, keep * record[1] + 1.0

@@ -13,7 +13,8 @@ from gracezo.core.types import FloatArray, IntArray
 
 _SHORTER = 0.9  # after a first trial without a value
 _FURTHER = 1.01  # the least that a doubled step must add to the prediction
-_TRIALS = 5  # halvings after which a direction is given up: it is no descent
+_TRIALS = 5  # shorter lengths after which a direction is given up: it is no descent
+_BESIDE = 0.3  # in a batch: times the next shorter length, tried beside it
 
 
 @dataclass(frozen=True)
@@ -35,12 +36,12 @@ def line_search(
     batch: int,
     share: Callable[[float], float] = lambda t: 1.0,
     role: Role = Role.STEP,
-) -> Steps[list[Trial]]:
-    """Try lengths along a direction of negative slope; return the trials, the best first.
+) -> Steps[tuple[list[Trial], int]]:
+    """Try lengths along a direction of negative slope; return the trials, the best first, and the rounds.
 
     The first length is that of the model. It is doubled while f falls almost as the
     tangent says, and cut by parabolas through what was tried while f does not fall.
-    A batch has room for two doublings at once. A trial whose
+    A batch has room for several doublings at once, and for a still shorter length. A trial whose
     evaluation failed and was skipped counts as infinitely bad: the next one is shorter, at
     first by little, since the failure may have been chance. It is not among those returned
     unless there is no other.
@@ -49,6 +50,7 @@ def line_search(
     they would not let go further is not tried.
     """
     trials: list[Trial] = []
+    rounds = 0
     t = 1.0
     for _ in range(_TRIALS):
         lengths = [length for length in _ladder(t, trials, batch) if _moves(at, indices, length * direction)]
@@ -56,6 +58,7 @@ def line_search(
             break  # shorter than the precision of x
         rows = SparseRows.stack([SparseRows.single(indices, length * direction) for length in lengths])
         values = yield Ask(at.x, rows, role)
+        rounds += 1
         values = np.where(np.isnan(values), np.inf, values)
         new = [
             Trial(length, float(v) - at.value, float(v)) for length, v in zip(lengths, values, strict=False)
@@ -70,7 +73,7 @@ def line_search(
             continue
         if best.change <= 1e-4 * slope * best.t * share(best.t):
             break
-        if len(new) < len(lengths):
+        if len(new) < len(lengths) or len(trials) >= _TRIALS:
             break
         shortest = min(trials, key=lambda trial: trial.t)
         if shortest.change == math.inf:
@@ -80,7 +83,7 @@ def line_search(
         bend = shortest.change - slope * shortest.t * left
         t = float(np.clip(-0.5 * slope * shortest.t**2 * left / bend, 0.1 * shortest.t, 0.5 * shortest.t))
     known = [trial for trial in trials if trial.change < math.inf]
-    return sorted(known or trials, key=lambda trial: trial.change) or [Trial(t, 0.0)]
+    return sorted(known or trials, key=lambda trial: trial.change) or [Trial(t, 0.0)], rounds
 
 
 def _moves(at: Point, indices: IntArray, step: FloatArray) -> bool:
@@ -113,5 +116,12 @@ def slope_at_best(trials: list[Trial], slope: float) -> float:
 
 
 def _ladder(t: float, trials: list[Trial], batch: int) -> list[float]:
-    """Return the next length and, where a batch has room and f falls on and on, the one after it."""
-    return [t, 2.0 * t] if batch > 1 and trials and t > trials[0].t else [t]
+    """Return the next length and, where a batch has room, those that would probably come after it.
+
+    After the first trial these are two, twice as many when f goes on falling.
+    """
+    if batch == 1 or not trials:
+        return [t]
+    if t < trials[0].t:
+        return [t, _BESIDE * t]
+    return [t * 2.0**k for k in range(min(2 if len(trials) == 1 else 4, batch))]

@@ -21,6 +21,7 @@ from gracezo.core.keys import Key
 from gracezo.core.method import Estimator, Problem
 from gracezo.core.result import Finish, Status
 from gracezo.core.steps import in_batches, reserving
+from gracezo.core.types import IntArray
 from gracezo.methods.auto.answer import ANSWERS, DRAWS, drawn_again, measured_again
 from gracezo.methods.auto.beginning import best_known
 from gracezo.methods.auto.both import together
@@ -136,7 +137,7 @@ class Auto:
                     if request.role is Role.REFRESH
                 )
                 heard = yield from answered(at, requests)
-                self._timing.spend(heard.queries, refreshing)
+                self._timing.spend(self._rounds(heard.queries), self._rounds(refreshing))
                 self._stepper.landing.note(at, heard)
         except OutOfQueries:
             if not self._remarks and not self._problem.random:
@@ -237,7 +238,7 @@ class Auto:
         if not waits:
             return support.bend(self._batch) or None
         if support.pending and rates[1] > rates[0]:
-            return self._recheck()
+            return self._recheck(key)
         return support.requests(self._batch) or None
 
     def _find(self, key: Key, find: float, recheck: float) -> list[Request] | None:
@@ -247,21 +248,29 @@ class Auto:
         if find > 0.0 and find >= recheck:
             return self._search.requests(self._batch) or self._next_requests(key)
         if recheck > 0.0:
-            return self._recheck()
+            return self._recheck(key)
         if self._support.pending:
             self._foretold = None
             return self._support.requests(self._batch)
         return self._look_again(key)
 
-    def _recheck(self) -> list[Request]:
-        """Return what makes sure of the search, and of the support if that is to be measured too."""
+    def _recheck(self, key: Key) -> list[Request]:
+        """Return what makes sure of the search, and of the support if that is to be measured too.
+
+        A batch has room for the sum over the tree that would be planted next.
+        """
         self._timing.spend(0, only_for_step=1)
+        changed = self._search.drifting >= 0.5 and len(self._support) < self._problem.free
         outside = self._search.recheck()
+        if self._batch > 1:
+            asked = [outside, self._search.sapling(*self._fresh(key))] if changed else [outside]
+            if self._support.pending:
+                self._foretold = None
+                asked += self._support.requests(self._batch - len(asked))
+            return asked
         if not self._support.pending:
             return [outside]
         self._foretold = None
-        if self._batch > 1:
-            return [outside, *self._support.requests(self._batch - 1)]
         if self._differences.noise and self._differences.pairs is None:
             return [outside]  # the difference of two noisy values would be too uncertain
         (inside,) = self._support.requests(1)
@@ -313,18 +322,28 @@ class Auto:
         return self._walls.promise(support.indices, support.slopes, support.diagonal)
 
     def _refresh_cost(self) -> float:
-        """Return the queries until the gradient is known well enough: for all of it, or its largest part."""
+        """Return the rounds until the gradient is known well enough: for all of it, or its largest part."""
         left = self._support.open
-        return left if self._stepper.care > 100.0 else math.log2(1.0 + left)
+        if self._stepper.care > 100.0:
+            return self._rounds(left)
+        return math.log2(1.0 + left) / math.log2(1.0 + self._batch)
+
+    def _rounds(self, queries: int) -> int:
+        """Return the rounds that so many queries take."""
+        return -(-queries // self._batch)
 
     def _plant_outside(self, key: Key) -> None:
-        self._draws += 1
         barren = self._searched_here and len(self._support) == self._planted
         self._barren = self._barren + 1 if barren else 0
         self._planted = len(self._support)
-        free = outside(self._problem.d, self._support.indices, self._walls.fixed)
-        self._search.plant(free, key.child(self._draws).generator())
+        self._search.plant(*self._fresh(key))
         self._searched_here = True
+
+    def _fresh(self, key: Key) -> tuple[IntArray, np.random.Generator]:
+        """Return what a tree is made of: the coordinates outside of the support, and a stream of its own."""
+        self._draws += 1
+        free = outside(self._problem.d, self._support.indices, self._walls.fixed)
+        return free, key.child(self._draws).generator()
 
     def _replant_support(self, key: Key, doubt: float, last: bool = False) -> None:
         self._draws += 1

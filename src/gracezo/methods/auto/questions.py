@@ -1,6 +1,7 @@
 """What to ask of a set, and what the answer says.
 
-- labels (K), when the chance that they decode times log₂|S| exceeds one;
+- labels (K), when the chance that they decode times log₂|S| exceeds one; in a batch of k, which can
+  cut a set into k + 1 parts at once, times the rounds of such cuts;
 - a cut, otherwise: in halves, or where the labels say;
 - labels within a window, when K/U is precise enough to exclude most of the set but not all;
 - a confirming query on one coordinate alone, when K/U says which (`confirm.py`).
@@ -35,9 +36,12 @@ class Questions(Confirmation):
     ----------
     complete
         Whether the search goes on until nothing is left.
+    batch
+        How many queries go out at once.
     """
 
     complete: bool = False
+    batch: int = 1
 
     def about(self, node: Node) -> Request | None:
         """Return the query that brings a set nearest to one confirmed coordinate; None: it is to be cut."""
@@ -100,7 +104,11 @@ class Questions(Confirmation):
             return False
         bits = -math.log2(max(window, 1.0 / node.size)) if self.differences.noise else math.log2(node.size)
         every = self.complete and not self.differences.noise and node.size == len(self.tree.order)
-        return every or self.density.alone(node.spread) * bits > 1.0
+        return every or self.density.alone(node.spread) * self._cuts(bits) > 1.0
+
+    def _cuts(self, bits: float) -> float:
+        """Return the rounds in which cuts would tell so many bits."""
+        return bits if self.batch == 1 else math.ceil(bits / math.log2(1.0 + self.batch))
 
     def _labels(self, node: Node, start: int, stop: int) -> Request:
         """Ask K: the weights of a slice times labels by their position.

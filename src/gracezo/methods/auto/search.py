@@ -26,6 +26,7 @@ from gracezo.methods.auto.walls import Walls
 
 _ALIKE = 2.0  # how far below the best price a single coordinate may be to be taken without a query
 _WORTH = 256.0  # in a batch: how far below the best price a query may be to be asked; a sixteenth of its U
+_USEFUL = 0.75  # in a batch: how likely a cut has to be of use
 _HIDING = 1e-4  # times the norm found: what may hide beside any of so many, summed over all pairs of them
 
 
@@ -77,6 +78,8 @@ class Search:
         self._downhill = [(1.0, 1.0), (1.0, 1.0)]  # by sign of U: confirmed, and tried
         self._tries = [0, 0]  # the same, all that were ever made
         self._drifted = (1.0, 2.0)  # rechecks: found changed, and made
+        self._stirs = (1.0, 1.0)  # steps: how much reason they have given to recheck, and made
+        self._sapling: tuple[Tree, float, float] | None = None  # and the sum over all of it, with its error
         self.tree: Tree | None = None
         self.kinks: list[int] = []  # coordinates that lead uphill on both sides
         self.flat = True
@@ -100,21 +103,29 @@ class Search:
         self._differences.centre(self._walls.centre(at.x), at.value)
 
     def plant(self, coordinates: IntArray, rng: np.random.Generator) -> None:
-        """Begin anew on these coordinates, in a fresh random order."""
+        """Begin anew on these coordinates, in a fresh random order; with the sapling, if one was measured."""
+        sapling = self._sapling if self.outdated else None
+        self._sapling = None
         self.outdated = False
         self.doubt = self._stirred = 0.0
         if self.tree is not None:
             self._last = self.tree.unexplained
+        self._is_rooted = False
+        self._most = 0.0
         if len(coordinates) == 0:
             self.tree = None
-            return
+        elif sapling is None:
+            self.tree = self._planted(coordinates, rng)
+        else:
+            self.tree, value, error = sapling
+            self.root(value, error)
+
+    def _planted(self, coordinates: IntArray, rng: np.random.Generator) -> Tree:
         order = rng.permutation(coordinates)
         spread = self._constants.spread
         weights = rng.uniform(1.0 - spread, 1.0 + spread, len(order)) * rng.choice([-1.0, 1.0], len(order))
         aimed, limits = self._walls.aim(order, weights, self._reach(weights))
-        self.tree = Tree(order, aimed, limits)
-        self._is_rooted = False
-        self._most = 0.0
+        return Tree(order, aimed, limits)
 
     def _reach(self, weights: FloatArray) -> float:
         """Return the largest ε of one query to expect: that of the root, or that of a set of one."""
@@ -147,6 +158,11 @@ class Search:
     def drifting(self) -> float:
         """How often a recheck found the tree out of date."""
         return self._drifted[0] / self._drifted[1]
+
+    @property
+    def lasting(self) -> float:
+        """How likely the tree is to be true still after the next step."""
+        return 1.0 if self._complete else 1.0 - self.drifting * self._stirs[0] / self._stirs[1]
 
     @property
     def unexplained(self) -> float:
@@ -228,31 +244,62 @@ class Search:
     # ------------------------------------------------------------ requests
 
     def requests(self, limit: int) -> list[Request]:
-        """Return up to `limit` queries, the best sets first; none if coordinates were found without."""
+        """Return up to `limit` queries, the best sets first; none if coordinates were found without.
+
+        In a batch, query after query goes to the set with the best price, or into a finer cut of one that has
+        been taken, where it is worth more.
+        """
         if self.tree is None:
             return []
         if not self._is_rooted:
-            return [self._plant_request()]
+            return [self._sum(self.tree, self.root)]
         questions = Questions(
-            self._constants, self._differences, self._density, self.tree, self, self._walls, self._complete
+            self._constants,
+            self._differences,
+            self._density,
+            self.tree,
+            self,
+            self._walls,
+            self._complete,
+            limit,
         )
-        least = self._top_price() / (_ALIKE if limit == 1 else _WORTH)
+        top = self._top_price()
+        least = top / (_ALIKE if limit == 1 else _WORTH)
         requests: list[Request] = []
         cuts: list[_Cut] = []
-        for _ in range(limit):
+        aside: list[Node] = []
+        room = limit
+        while room > 0:
             finest = max(cuts, key=lambda cut: cut.gain, default=None)
-            if finest is not None and finest.gain >= max(self._top_price(), least):
-                finest.queries += 1
-                continue
-            node = self._take(least)
+            node = None if finest is not None and finest.gain >= self._top_price() else self._take(least)
             if node is None:
-                break
+                if finest is None or finest.gain < least:
+                    break
+                finest.queries += 1
+                room -= 1
+                continue
+            price = self.rate(int(node.u > 0)) * node.key
             request = questions.about(node)
-            if request is None:
-                cuts.append(_Cut(node, self.rate(int(node.u > 0)) * node.key))
-            else:
+            if request is not None:
                 requests.append(request)
+            elif not (requests or cuts or aside) or self._useful(price / top):
+                cuts.append(_Cut(node, price))
+            else:
+                aside.append(node)
+                continue
+            room -= 1
+        for node in aside:
+            self.open(node)
         return requests + [request for cut in cuts for request in questions.cut(cut.node, cut.queries)]
+
+    def _useful(self, share: float) -> bool:
+        """Whether a cut in a batch is likely to be of use, at this share of the best price.
+
+        It is, if the set has its turn before the next step, the more likely the nearer its price is to the
+        best; or else if the tree outlasts that step. Cuts are guesses: what they cost more than halving,
+        one after the other, is lost where nobody comes back to them.
+        """
+        return share + self.lasting >= _USEFUL
 
     def _top_price(self) -> float:
         """Return the price of the best open set."""
@@ -274,9 +321,8 @@ class Search:
             self.found(int(self.tree.order[node.start]), slope, math.nan, node.error / abs(weight))
         return None
 
-    def _plant_request(self) -> Request:
-        tree = self.tree
-        assert tree is not None
+    def _sum(self, tree: Tree, take: Callable[[float, float], None]) -> Request:
+        """Ask for the sum over all coordinates of a tree."""
         look = self._differences.across(
             tree.squares(0, len(tree.order)),
             0.0 if self._differences.pairs else self._last,
@@ -285,9 +331,18 @@ class Search:
 
         def absorb(change: Change) -> None:
             self.flat = self.flat and change.ahead == 0.0
-            self.root(*self._differences.read(look, change))
+            take(*self._differences.read(look, change))
 
         return look.request(tree.order, tree.weights, Role.PROBE, absorb)
+
+    def sapling(self, coordinates: IntArray, rng: np.random.Generator) -> Request:
+        """Ask, along with a recheck, for the sum over a tree that is to be planted if that shows a change."""
+        tree = self._planted(coordinates, rng)
+
+        def take(value: float, error: float) -> None:
+            self._sapling = tree, value, error
+
+        return self._sum(tree, take)
 
     def root(self, value: float, error: float) -> None:
         """Take the sum over all coordinates."""
@@ -321,7 +376,9 @@ class Search:
         """Doubt the tree after a step: the decrease that was not foreseen, and its share of the whole."""
         self.doubt += self.drifting * unforeseen
         # A step missed by as much as the tree may be off is reason enough to look.
-        self._stirred = min(1.0, self._stirred + missed / self._constants.drift)
+        reason = min(1.0, missed / self._constants.drift)
+        self._stirred = min(1.0, self._stirred + reason)
+        self._stirs = counted(self._stirs, reason, self._constants.forget)
 
     def overdue(self, cost: float) -> bool:
         """Whether the tree is more likely to waste the queries of the next find than a recheck costs: one."""

@@ -113,7 +113,7 @@ class Stepper:
         if not path.descends:
             self._model.forget()
             path = self.path()
-        trials = yield from line_search(
+        trials, rounds = yield from line_search(
             at,
             support.indices,
             path.direction,
@@ -124,7 +124,7 @@ class Stepper:
             role=Role.TRIAL if self._differences.noise else Role.STEP,
         )
         best = trials[0]
-        self._timing.stepped(len(trials), best.change)
+        self._timing.stepped(rounds, best.change)
         doubt = None if at is begun else begun.value - at.value
         if best.change >= 0.0:
             support.stiffen(path.direction, min(trial.t for trial in trials), 0.0, ahead=1.0)
