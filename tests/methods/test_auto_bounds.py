@@ -126,7 +126,7 @@ class TestPath:
         assert ask.point(0).tolist() == [1.0]
         with pytest.raises(StopIteration) as end:
             search.send(np.array([-1.0]))  # as the tangent says: without a wall it would be doubled
-        assert end.value.value == ([Trial(1.0, -1.0, -1.0)], 1)
+        assert end.value.value == [Trial(1.0, -1.0, -1.0)]
 
 
 def conditions(gradient: FloatArray, x: FloatArray, lower: FloatArray, upper: FloatArray) -> float:

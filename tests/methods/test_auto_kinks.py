@@ -7,11 +7,12 @@ from typing import TypeVar
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import gracezo
 from gracezo.core.asks import Ask, OutOfQueries, Point, Steps
+from gracezo.core.steps import counting
 from gracezo.core.types import FloatArray
 from gracezo.methods.auto.constants import Constants
 from gracezo.methods.auto.corner import Corner, Tangent
@@ -37,10 +38,11 @@ def answer(search: Steps[R], line: Line) -> R:
         return result
 
 
-def find(line: Line, here: float, slope: float, there: float, likely: float) -> tuple[object, Corner]:
-    """Answer a search along one coordinate."""
+def find(line: Line, here: float, slope: float, there: float, likely: float) -> tuple[object, Corner, int]:
+    """Answer a search along one coordinate; return what it found, the search, and what it took."""
     corner = Corner(Point(np.array([here]), line(here)), 0, slope, there, rounding=2e-16)
-    return answer(corner.find(likely), line), corner
+    found, queries = answer(counting(corner.find(likely), batch=1), line)
+    return found, corner, queries
 
 
 @given(
@@ -56,14 +58,18 @@ def test_a_corner_between_straight_lines_takes_five_queries(
         return right * (x - place) if x > place else left * (place - x)
 
     here, slope, there = (1.0, right, -1.0) if mirrored else (-1.0, -left, 1.0)
-    found, corner = find(line, here, slope, there, likely=5.0)
-    assert found == pytest.approx((-left, right), rel=1e-3)
+    # A kink so near to the end that the whole way is nearly as foreseen is not looked for.
+    assume(line(here) - line(there) < 0.89 * abs(slope * (there - here)))
+    found, corner, queries = find(line, here, slope, there, likely=5.0)
+    # The slopes come of differences next to the kink, with errors that go with its jump.
+    assert found == pytest.approx((-left, right), abs=1e-3 * (left + right))
     assert corner.best.x[0] == pytest.approx(place, abs=1e-6)
-    assert corner.queries == 5
+    assert queries == 5
 
 
 def test_curved_sides_take_more_rounds_and_give_the_kink_as_exactly() -> None:
-    found, corner = find(lambda x: abs(x - 0.2) + np.exp(0.5 * x), -1.0, -1.0 + 0.5 * np.exp(-0.5), 2.0, 9.0)
+    slope = -1.0 + 0.5 * np.exp(-0.5)
+    found, corner, _ = find(lambda x: abs(x - 0.2) + np.exp(0.5 * x), -1.0, slope, 2.0, 9.0)
     assert isinstance(found, tuple)
     assert corner.best.x[0] == pytest.approx(0.2, abs=1e-6)
     assert found[1] - found[0] == pytest.approx(2.0, rel=0.1)
@@ -82,21 +88,21 @@ def test_a_place_and_its_slope_are_asked_at_once() -> None:
 
 
 def test_a_likely_place_is_tried_first() -> None:
-    found, corner = find(lambda x: abs(x) + 0.1 * x**2, -1.0, -1.2, 1.0, likely=0.0)
+    found, corner, queries = find(lambda x: abs(x) + 0.1 * x**2, -1.0, -1.2, 1.0, likely=0.0)
     assert found == pytest.approx((-1.0, 1.0), rel=1e-4)
-    assert (corner.best.x[0], corner.queries) == (0.0, 3)
+    assert (corner.best.x[0], queries) == (0.0, 3)
 
 
 def test_a_parabola_has_no_kink_and_ends_the_search_after_one_round() -> None:
-    found, corner = find(lambda x: (x - 0.3) ** 2, -1.0, -2.6, 1.0, likely=5.0)
+    found, corner, queries = find(lambda x: (x - 0.3) ** 2, -1.0, -2.6, 1.0, likely=5.0)
     assert found is None
-    assert corner.queries == 4
+    assert queries == 4
     assert corner.best.value < 1.69
 
 
 def test_nothing_on_the_way_is_a_step_of_one_query() -> None:
-    found, corner = find(lambda x: -x, 0.0, -1.0, 1.0, likely=5.0)
-    assert (found, corner.queries, corner.best.x[0]) == (None, 1, 1.0)
+    found, corner, queries = find(lambda x: -x, 0.0, -1.0, 1.0, likely=5.0)
+    assert (found, queries, corner.best.x[0]) == (None, 1, 1.0)
 
 
 def test_tangents_that_do_not_meet_say_so() -> None:
@@ -114,7 +120,8 @@ def test_a_coordinate_stays_stiff_unless_its_kink_is_found(line: Line, loosened:
     support.stiffen(np.array([1.0]), 0.01, 0.0, ahead=1.0)  # a step of 1 has failed down to 0.01
     assert support.diagonal.tolist() == [100.0]
     at = Point(np.zeros(1), line(0.0))
-    moved, queries = answer(pinned(at, support, differences, np.array([-7.0]), 0.0), line)
+    search = pinned(at, support, differences, np.array([-7.0]), 0.0)
+    moved, queries = answer(counting(search, batch=1), line)
     assert queries >= 3
     assert (moved is not at) == loosened
     assert support.diagonal.tolist() == [1e-3 if loosened else 100.0]

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import gracezo
+from gracezo.core.asks import SparseRows
 from gracezo.core.keys import Key
 from gracezo.core.method import Problem
 from gracezo.core.result import GradientEstimate, Result, Status
@@ -25,6 +26,7 @@ from gracezo.methods.auto.confirm import Confirmation
 from gracezo.methods.auto.decode import read
 from gracezo.methods.auto.questions import Questions
 from gracezo.methods.auto.request import Change, Request
+from gracezo.methods.auto.timing import Timing
 from gracezo.methods.auto.tree import Node
 from gracezo.problems import Attack, Magnitude
 from gracezo.problems.base import Benchmark
@@ -273,6 +275,42 @@ def test_a_batch_saves_rounds_and_wastes_few_queries() -> None:
         rounds.append(sum(result.rounds for result in results))
     assert queries[1] <= 1.5 * queries[0]
     assert rounds[1] <= rounds[0] / 3
+
+
+@pytest.mark.parametrize("batch", [1, 8])
+def test_the_time_of_a_run_goes_by_rounds(batch: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    heard: list[int] = []
+    for name in ("spend", "stepped"):
+        plain = getattr(Timing, name)
+
+        def noted(
+            self: Timing, rounds: int, *more: Any, plain: Callable[..., None] = plain, **named: Any
+        ) -> None:
+            heard.append(rounds)
+            plain(self, rounds, *more, **named)
+
+        monkeypatch.setattr(Timing, name, noted)
+    fun = Attack()
+    result, _ = minimise(fun, fun.x0, 0, 2_000, target=0.3 * fun(fun.x0), batch=batch)
+    first = 3 if batch == 1 else 1  # the first look comes before the clock starts
+    last = result.rounds - first - sum(heard)  # trials of the step that reached the target
+    assert 0 <= last <= 5
+
+
+def test_a_batch_asks_for_the_next_tree_along_with_the_recheck() -> None:
+    fun = Attack()
+    run = Run(
+        whole_run(auto(Problem(fun.d, batch=8)), fun.x0, fun(fun.x0), Key(0)),
+        fun.x0,
+        Limits(max_queries=150),
+        0,
+    )
+    sums = []
+    while (ask := run.next()) is not None:
+        assert isinstance(ask.offsets, SparseRows)
+        sums.append(int((np.diff(ask.offsets.indptr) > 0.9 * fun.d).sum()))
+        run.record([(row, fun(ask.point(row))) for row in range(len(ask))])
+    assert [count for count in sums if count] == [3, 2]  # the first look; the recheck and the tree after it
 
 
 def test_a_known_support_spares_the_search() -> None:

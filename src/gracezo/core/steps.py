@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TypeVar
 
 import numpy as np
@@ -18,20 +19,11 @@ R = TypeVar("R")
 
 def reserving(steps: Steps[R], queries: int) -> Steps[R]:
     """Run `steps` with a larger reserve: what they ask is of no use without `queries` more at the end."""
-    try:
-        said = next(steps)
-        while True:
-            if isinstance(said, Ask):
-                said = Ask(said.base, said.offsets, said.role, said.reserve + queries)
-            try:
-                answer = yield said
-            except OutOfQueries as spent:
-                said = steps.throw(spent)
-            else:
-                said = steps.send(answer)
-    except StopIteration as end:
-        result: R = end.value
-        return result
+
+    def larger(ask: Ask) -> Steps[FloatArray]:
+        return (yield Ask(ask.base, ask.offsets, ask.role, ask.reserve + queries))
+
+    return _relayed(steps, larger)
 
 
 def in_batches(steps: Steps[R], most: int) -> Steps[R]:
@@ -39,12 +31,30 @@ def in_batches(steps: Steps[R], most: int) -> Steps[R]:
 
     The first part goes out only if the budget reaches for all of them, unless a part is of use by itself.
     """
+    return _relayed(steps, lambda ask: _parts(ask, most))
+
+
+def counting(steps: Steps[R], batch: int) -> Steps[tuple[R, int]]:
+    """Run `steps`; return what they do, and the rounds that their asks took in batches of this size."""
+    rounds = 0
+
+    def noted(ask: Ask) -> Steps[FloatArray]:
+        nonlocal rounds
+        rounds += -(-len(ask) // batch)
+        return (yield ask)
+
+    result = yield from _relayed(steps, noted)
+    return result, rounds
+
+
+def _relayed(steps: Steps[R], through: Callable[[Ask], Steps[FloatArray]]) -> Steps[R]:
+    """Run `steps`, each of their asks answered by what is made of it."""
     try:
         said = next(steps)
         while True:
-            parts = _parts(said, most) if isinstance(said, Ask) and len(said) > most else None
+            heard = through(said) if isinstance(said, Ask) else _passed(said)
             try:
-                answer = (yield said) if parts is None else (yield from parts)
+                answer = yield from heard
             except OutOfQueries as spent:
                 said = steps.throw(spent)
             else:
@@ -54,7 +64,13 @@ def in_batches(steps: Steps[R], most: int) -> Steps[R]:
         return result
 
 
+def _passed(said: Moved) -> Steps[FloatArray]:
+    return (yield said)
+
+
 def _parts(ask: Ask, most: int) -> Steps[FloatArray]:
+    if len(ask) <= most:
+        return (yield ask)
     answers: list[FloatArray] = []
     for start in range(0, len(ask), most):
         stop = min(start + most, len(ask))

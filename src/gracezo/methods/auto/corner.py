@@ -100,7 +100,6 @@ class Corner:
         self._side = math.copysign(1.0, there - self._near.place)
         self.best, self.slope = at, slope
         """The best point met, and its slope."""
-        self.queries = 0
 
     def find(self, likely: float) -> Steps[tuple[float, float] | None]:
         """Search; return the slopes on the left and on the right of the kink at `best`, if it is one.
@@ -200,7 +199,6 @@ class Corner:
 
     def _tries(self, *places: float) -> Steps[list[Point]]:
         """Ask with the coordinate at other places, all at once."""
-        self.queries += len(places)
         moved = np.full(len(places), self._coordinate)
         rows = SparseRows.coordinates(moved, np.array(places) - self._at.x[self._coordinate])
         ask = Ask(self._at.x, rows, Role.STEP)

@@ -135,8 +135,8 @@ class Kinks:
 
     def locate(
         self, at: Point, coordinate: int, j: int, slopes: FloatArray, start: float, rounding: float
-    ) -> Steps[tuple[Point, int]]:
-        """Look for the kink of one suspect; return the best point met, and the queries spent.
+    ) -> Steps[Point]:
+        """Look for the kink of one suspect; return the best point met.
 
         Where the run began is tried first: that is where penalties on a change have their kinks.
         """
@@ -151,4 +151,4 @@ class Kinks:
             self.places[j], self._jumps[j] = corner.best.x[coordinate], right - left
             self.sides[j], self.located[j] = 0.0, True
             self._stand(j, right, slopes)
-        return corner.best, corner.queries
+        return corner.best

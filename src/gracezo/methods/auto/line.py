@@ -36,8 +36,8 @@ def line_search(
     batch: int,
     share: Callable[[float], float] = lambda t: 1.0,
     role: Role = Role.STEP,
-) -> Steps[tuple[list[Trial], int]]:
-    """Try lengths along a direction of negative slope; return the trials, the best first, and the rounds.
+) -> Steps[list[Trial]]:
+    """Try lengths along a direction of negative slope; return the trials, the best first.
 
     The first length is that of the model. It is doubled while f falls almost as the
     tangent says, and cut by parabolas through what was tried while f does not fall.
@@ -50,7 +50,6 @@ def line_search(
     they would not let go further is not tried.
     """
     trials: list[Trial] = []
-    rounds = 0
     t = 1.0
     for _ in range(_TRIALS):
         lengths = [length for length in _ladder(t, trials, batch) if _moves(at, indices, length * direction)]
@@ -58,7 +57,6 @@ def line_search(
             break  # shorter than the precision of x
         rows = SparseRows.stack([SparseRows.single(indices, length * direction) for length in lengths])
         values = yield Ask(at.x, rows, role)
-        rounds += 1
         values = np.where(np.isnan(values), np.inf, values)
         new = [
             Trial(length, float(v) - at.value, float(v)) for length, v in zip(lengths, values, strict=False)
@@ -83,7 +81,7 @@ def line_search(
         bend = shortest.change - slope * shortest.t * left
         t = float(np.clip(-0.5 * slope * shortest.t**2 * left / bend, 0.1 * shortest.t, 0.5 * shortest.t))
     known = [trial for trial in trials if trial.change < math.inf]
-    return sorted(known or trials, key=lambda trial: trial.change) or [Trial(t, 0.0)], rounds
+    return sorted(known or trials, key=lambda trial: trial.change) or [Trial(t, 0.0)]
 
 
 def _moves(at: Point, indices: IntArray, step: FloatArray) -> bool:

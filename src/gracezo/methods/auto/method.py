@@ -20,7 +20,7 @@ from gracezo.core.asks import Moved, OutOfQueries, Point, Role, Steps
 from gracezo.core.keys import Key
 from gracezo.core.method import Estimator, Problem
 from gracezo.core.result import Finish, Status
-from gracezo.core.steps import in_batches, reserving
+from gracezo.core.steps import counting, in_batches, reserving
 from gracezo.core.types import IntArray
 from gracezo.methods.auto.answer import ANSWERS, DRAWS, drawn_again, measured_again
 from gracezo.methods.auto.beginning import best_known
@@ -136,8 +136,8 @@ class Auto:
                     for request in requests
                     if request.role is Role.REFRESH
                 )
-                heard = yield from answered(at, requests)
-                self._timing.spend(self._rounds(heard.queries), self._rounds(refreshing))
+                heard, rounds = yield from counting(answered(at, requests), self._batch)
+                self._timing.spend(rounds, self._rounds(refreshing))
                 self._stepper.landing.note(at, heard)
         except OutOfQueries:
             if not self._remarks and not self._problem.random:

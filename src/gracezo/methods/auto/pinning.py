@@ -13,7 +13,7 @@ _SEARCH = 4.0  # queries that the search for a kink takes at the least
 
 def pinned(
     at: Point, support: Support, differences: Differences, start: FloatArray, rate: float
-) -> Steps[tuple[Point, int]]:
+) -> Steps[Point]:
     """Look for kinks where the slopes of the support say so.
 
     Parameters
@@ -29,10 +29,10 @@ def pinned(
 
     Returns
     -------
-    point, queries
-        The present point, moved onto kinks where f fell, and the queries spent.
+    Point
+        The present point, moved onto kinks where f fell.
     """
-    kinks, spent = support.kinks, 0
+    kinks = support.kinks
     kinks.grow(len(support))
     kinks.update(at.x[support.indices], support.slopes)
     kinks.located[:] = False
@@ -43,7 +43,7 @@ def pinned(
         if differences.noise or kinks.rate * kinks.stakes[j] <= least:
             break
         coordinate = int(support.indices[j])
-        best, queries = yield from kinks.locate(
+        best = yield from kinks.locate(
             at, coordinate, j, support.slopes, float(start[coordinate]), differences.rounding
         )
         if best is not at or kinks.located[j]:
@@ -51,5 +51,4 @@ def pinned(
         if best is not at:
             at = best
             kinks.moved(at.x[support.indices], support.slopes)
-        spent += queries
-    return at, spent
+    return at

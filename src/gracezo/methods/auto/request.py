@@ -77,16 +77,15 @@ class Request:
 
 @dataclass(frozen=True, eq=False)
 class Heard:
-    """What a round of requests took, and the lowest value it met, and where."""
+    """The lowest value that a round of requests met, and where."""
 
-    queries: int
     indices: IntArray
     steps: FloatArray
     value: float
 
 
 def answered(at: Point, requests: Sequence[Request]) -> Steps[Heard]:
-    """Ask all requests, let each absorb its change of f, and return what that took and met.
+    """Ask all requests, let each absorb its change of f, and return the lowest value met.
 
     One whose evaluation failed and was skipped is asked again a little shorter, until it has an answer:
     sets are known by what their parts leave, so that none can be left out.
@@ -101,12 +100,11 @@ def answered(at: Point, requests: Sequence[Request]) -> Steps[Heard]:
     ]
     values = yield Ask(at.x, SparseRows.stack(rows), role)
     low, found = lowest(values), values - at.value
-    share, queries = 1.0, len(rows)
+    share = 1.0
     while len(missing := np.flatnonzero(np.isnan(found)).tolist()):
         share *= _SHORTER
         again = SparseRows.stack([replace(rows[row], values=share * rows[row].values) for row in missing])
         found[missing] = ((yield Ask(at.x, again, role)) - at.value) / share
-        queries += len(missing)
     start = 0
     for request in requests:
         scales = _scales(request)
@@ -114,7 +112,7 @@ def answered(at: Point, requests: Sequence[Request]) -> Steps[Heard]:
         changes = found[start:stop].reshape(len(scales), -1) / scales[:, np.newaxis]
         request.absorb(_change(changes))
         start = stop
-    return Heard(queries, rows[low].indices, rows[low].values, float(values[low]))
+    return Heard(rows[low].indices, rows[low].values, float(values[low]))
 
 
 def _change(changes: FloatArray) -> Change:

@@ -13,6 +13,7 @@ import numpy as np
 
 from gracezo.core.asks import Point, Role, Steps
 from gracezo.core.box import Box
+from gracezo.core.steps import counting
 from gracezo.core.types import FloatArray
 from gracezo.methods.auto.constants import Constants
 from gracezo.methods.auto.difference import Differences
@@ -113,7 +114,7 @@ class Stepper:
         if not path.descends:
             self._model.forget()
             path = self.path()
-        trials, rounds = yield from line_search(
+        search = line_search(
             at,
             support.indices,
             path.direction,
@@ -123,6 +124,7 @@ class Stepper:
             share=path.share,
             role=Role.TRIAL if self._differences.noise else Role.STEP,
         )
+        trials, rounds = yield from counting(search, self._batch)
         best = trials[0]
         self._timing.stepped(rounds, best.change)
         doubt = None if at is begun else begun.value - at.value
@@ -157,8 +159,9 @@ class Stepper:
 
     def _mind_kinks(self, at: Point, start: FloatArray) -> Steps[Point]:
         """Locate the kinks that slopes have shown; return the present point, moved onto them."""
-        moved, queries = yield from pinned(at, self._support, self._differences, start, self._timing.rate)
-        self._timing.spend(queries)
+        search = pinned(at, self._support, self._differences, start, self._timing.rate)
+        moved, rounds = yield from counting(search, self._batch)
+        self._timing.spend(rounds)
         if moved is not at:
             self._failures = 0
             self._search.stir(at.value - moved.value, missed=1.0)
