@@ -51,7 +51,7 @@ _KINKS: _Places = [
     (kinks, ("_JUMP",)),
     (pinning, ("_SEARCH", "WORTH")),
 ]
-_BATCH: _Places = [(search, ("_WORTH", "_USEFUL")), (line, ("_BESIDE",))]
+_BATCH: _Places = [(search, ("_WORTH", "_USEFUL")), (questions, ("_SINGLE",)), (line, ("_BESIDE",))]
 
 
 def measure(constants: Constants, instances: int) -> list[float]:

@@ -606,10 +606,18 @@ def test_a_sapling_grows_only_if_the_tree_has_changed(changed: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("size", "batch", "chance"),
-    [(500, 1, 1 / math.log2(500)), (500, 8, 1 / 3), (50, 8, 1 / 2), (500, 30, 1 / 2)],
+    ("size", "batch", "complete", "chance"),
+    [
+        (500, 1, False, 1 / math.log2(500)),
+        (500, 8, False, 1 / 3),
+        (500, 32, False, 1 / 3),  # as eight
+        (50, 8, False, 1 / 2),
+        (500, 8, True, 1 / math.log2(500)),  # to the end: by queries
+    ],
 )
-def test_labels_pay_by_the_rounds_of_cuts_that_they_save(size: int, batch: int, chance: float) -> None:
+def test_labels_pay_by_the_rounds_of_cuts_that_they_save(
+    size: int, batch: int, complete: bool, chance: float
+) -> None:
     class Sure(Density):
         def __init__(self, chance: float) -> None:
             super().__init__(1000, 0.9)
@@ -623,7 +631,7 @@ def test_labels_pay_by_the_rounds_of_cuts_that_they_save(size: int, batch: int, 
         assert search.tree is not None
         density = Sure(factor * chance)
         questions = Questions(
-            Constants(), search._differences, density, search.tree, search, Walls(), batch=batch
+            Constants(), search._differences, density, search.tree, search, Walls(), complete, batch
         )
         asked = questions.about(Node(0, size, 1.0, 1e-12))
         assert (asked is not None) == pay

@@ -1,7 +1,7 @@
 """What to ask of a set, and what the answer says.
 
 - labels (K), when the chance that they decode times log₂|S| exceeds one; in a batch of k, which can
-  cut a set into k + 1 parts at once, times the rounds of such cuts;
+  cut a set into k + 1 parts at once, times the rounds of such cuts (k no more than eight);
 - a cut, otherwise: in halves, or where the labels say;
 - labels within a window, when K/U is precise enough to exclude most of the set but not all;
 - a confirming query on one coordinate alone, when K/U says which (`confirm.py`).
@@ -25,6 +25,7 @@ from gracezo.methods.auto.tree import Node, learn_moment, split
 
 _FADED = 1.5  # times `trust` standard errors: a set whose parts would soon be lost in noise
 _NARROW = 0.02  # of a set: a window in which another coordinate is unlikely
+_SINGLE = 8  # queries of a batch, more than which a single set rarely gets
 _SIXTH = 1.0 / 6.0  # of a set: labels that leave a larger window are of no use
 
 
@@ -107,8 +108,13 @@ class Questions(Confirmation):
         return every or self.density.alone(node.spread) * self._cuts(bits) > 1.0
 
     def _cuts(self, bits: float) -> float:
-        """Return the rounds in which cuts would tell so many bits."""
-        return bits if self.batch == 1 else math.ceil(bits / math.log2(1.0 + self.batch))
+        """Return the rounds in which cuts would tell so many bits.
+
+        A search to the end opens all sets anyway, many in a round: for one of them, a cut is a halving.
+        """
+        if self.complete or self.batch == 1:
+            return bits
+        return math.ceil(bits / math.log2(1.0 + min(self.batch, _SINGLE)))
 
     def _labels(self, node: Node, start: int, stop: int) -> Request:
         """Ask K: the weights of a slice times labels by their position.
