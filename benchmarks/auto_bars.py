@@ -160,6 +160,9 @@ def rows(instances: int, only: str, first: int) -> Iterator[tuple[str, Callable[
         "batch": batches,
     }
     wanted = only.split(",") if only else list(jobs)
+    unknown = [name for name in wanted if name not in jobs]
+    if unknown:
+        raise SystemExit(f"no row is called {', '.join(unknown)}; there are {', '.join(jobs)}")
     for name in wanted:
         yield name, jobs[name]
 
