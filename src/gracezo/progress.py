@@ -42,5 +42,18 @@ def line(run: Run) -> str:
 def live_line(run: Run, console: Console | None = None) -> Iterator[None]:
     """Show the line on standard error, renewed some times a second; the last state stays."""
     console = console or Console(stderr=True)
-    with Live(get_renderable=lambda: Text(line(run)), console=console, refresh_per_second=8):
+    with (
+        whole_lines(console),
+        Live(get_renderable=lambda: Text(line(run)), console=console, refresh_per_second=8),
+    ):
         yield
+
+
+@contextmanager
+def whole_lines(console: Console) -> Iterator[None]:
+    """End a live display with a line break where no terminal shows it: in a file, rich leaves it out."""
+    try:
+        yield
+    finally:
+        if not console.is_terminal and not console.is_jupyter:
+            console.line()

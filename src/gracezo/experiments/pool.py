@@ -23,6 +23,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from gracezo.experiments.environment import describe
 from gracezo.experiments.runs import Job, Record, execute
 from gracezo.experiments.store import Store
+from gracezo.progress import whole_lines
 
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "VECLIB_MAXIMUM_THREADS")
 
@@ -107,7 +108,8 @@ def make_runs(
     missing = {job.name: job for job in jobs if store.get(job) is None}
     todo = sorted(missing.values(), key=weight, reverse=True)
     failures: list[str] = []
-    with _progress(console or Console(stderr=True)) as progress:
+    console = console or Console(stderr=True)
+    with whole_lines(console), _progress(console) as progress:
         line = progress.add_task(label, total=sum(map(weight, todo)), done=0, runs=len(todo))
         made_with = describe()
         with _deaf():  # the workers start here, and inherit it
