@@ -12,8 +12,8 @@ difference of f see more of a direction than its first digits.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import cache, lru_cache
-from typing import TypeAlias
+from functools import cache
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -109,19 +109,30 @@ def drawn(draw: DrawRows, key: Key, queries: int, size: int) -> Iterable[tuple[R
     """
     together = _TOGETHER // (queries * size)
     if together > 1 and key.path:
-        place = key.path[-1] % together
-        first = key.before(place) if place else key  # the key itself is cheaper
-        return [(_steps(draw, first, together, queries, size)[place], 0)]
+        return [(_several(draw, key, together, queries, size), 0)]
     random = key.generator()
     return ((draw(random, count, size), after) for count, after in batches(queries, size))
 
 
-@lru_cache(maxsize=1)
-def _steps(draw: DrawRows, key: Key, steps: int, queries: int, size: int) -> npt.NDArray[np.float32]:
-    """Return the rows of so many steps, all drawn from the key of the first."""
-    rows = draw(key.generator(), steps * queries, size)
-    rows.flags.writeable = False
-    return rows.reshape(steps, queries, size)
+class _Kept:
+    """The rows that were drawn last for several steps, and what for; set at once, for the sake of threads."""
+
+    last: tuple[tuple[Any, ...], RowBlock] = (), np.empty((0, 0, 0), np.float32)
+
+
+def _several(draw: DrawRows, key: Key, steps: int, queries: int, size: int) -> RowBlock:
+    """Return the rows of one step of several, all of them drawn from the key of the first."""
+    *path, number = key.path
+    place = number % steps
+    wanted = draw, key.seed, path, number - place, steps, queries, size
+    made_for, rows = _Kept.last
+    if made_for != wanted:
+        first = key.before(place) if place else key
+        rows = draw(first.generator(), steps * queries, size).reshape(steps, queries, size)
+        rows.flags.writeable = False
+        _Kept.last = wanted, rows
+    mine: RowBlock = rows[place]
+    return mine
 
 
 def batches(queries: int, size: int) -> list[tuple[int, int]]:
