@@ -5,8 +5,8 @@ spends some ten nanoseconds a number, one at a time. Sixteen random bits that
 look a number up among 65,536 equally likely ones take less than two. These
 are the means of the normal distribution over its 65,536 parts of equal
 probability, scaled to variance 1. What the estimators rest on, E zzᵀ = I,
-holds exactly; the kurtosis is 2.9998; no number lies beyond 4.4. Nor does a
-difference of f see more of a direction than its first digits.
+holds to single precision; the kurtosis is 2.9998; no number lies beyond 4.4.
+Nor does a difference of f see more of a direction than its first digits.
 """
 
 from __future__ import annotations
