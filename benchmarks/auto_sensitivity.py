@@ -4,9 +4,9 @@
 
 First those of `Constants`; then those on top of the files that deal with noise (on functions with noise of
 1e-4 of f(x0)), with kinks (on Attack, and on a sum of |x_i − c_i| of which all coordinates begin at a kink
-of another slope) and with batches (of eight; queries and rounds). A run that does not reach its target
-counts with its whole budget. Instances 100 and up, so that none of those on which the bars are measured is
-used here.
+of another slope), with batches (of eight; queries and rounds) and with dense functions. A run that does not
+reach its target counts with its whole budget. Instances 100 and up, so that none of those on which the bars
+are measured is used here.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from gracezo.methods.auto import (
     difference,
     kinks,
     line,
+    model,
     pairs,
     pinning,
     questions,
@@ -47,11 +48,13 @@ _NOISE: _Places = [
     (root, ("_HIDDEN",)),
 ]
 _KINKS: _Places = [
+    (confirm, ("_NEAR",)),
     (corner, ("_NEARLY", "_CLOSER", "_BLUR", "_BENDS")),
     (kinks, ("_JUMP",)),
     (pinning, ("_SEARCH", "WORTH")),
 ]
 _BATCH: _Places = [(search, ("_WORTH", "_USEFUL")), (questions, ("_SINGLE",)), (line, ("_BESIDE",))]
+_DENSE: _Places = [(model, ("_RECENT", "_CLEARLY"))]
 
 
 def measure(constants: Constants, instances: int) -> list[float]:
@@ -107,14 +110,36 @@ def in_batches(instances: int) -> list[float]:
     return [float(mean) for mean in np.mean(rows, axis=0)]
 
 
+def when_dense(instances: int) -> list[float]:
+    """Return the mean queries to 0.01 where 200 coordinates are coupled: by a rotation, and as neighbours."""
+    rows = []
+    for seed in range(100, 100 + instances):
+        rng = np.random.default_rng(seed)
+        rotation, _ = np.linalg.qr(rng.standard_normal((200, 200)))
+        hessian = (rotation * 10.0 ** rng.uniform(-2.0, 0.0, 200)) @ rotation.T
+        goal = rng.standard_normal(200)
+
+        def quadratic(x: FloatArray, h: FloatArray = hessian, goal: FloatArray = goal) -> float:
+            return 0.5 * float((x - goal) @ h @ (x - goal))
+
+        def neighbours(x: FloatArray, goal: FloatArray = goal) -> float:
+            z = x - goal
+            return 0.5 * float(np.sum((z + 0.5 * np.sin(np.roll(z, 1) + np.roll(z, -1))) ** 2))
+
+        spent = [spend(fun, np.zeros(200), seed, (0.01,), 9000) for fun in (quadratic, neighbours)]
+        rows.append([run.to[0.01] or 9000 for run in spent])
+    return [float(mean) for mean in np.mean(rows, axis=0)]
+
+
 def altered(places: _Places) -> Iterator[str]:
     """Halve and double each constant in turn; yield what it is called while it is changed."""
     for module, names in places:
         for name in names:
             value = getattr(module, name)
             for factor in (0.5, 2.0):
-                setattr(module, name, value * factor)
-                yield f"{module.__name__.split('.')[-1]}.{name} = {value * factor:g}"
+                changed = type(value)(value * factor)
+                setattr(module, name, changed)
+                yield f"{module.__name__.split('.')[-1]}.{name} = {changed:g}"
             setattr(module, name, value)
 
 
@@ -158,7 +183,7 @@ def constants(instances: int) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--instances", type=int, default=5)
-    parser.add_argument("--only", default="constants,noise,kinks,batch")
+    parser.add_argument("--only", default="constants,noise,kinks,batch,dense")
     chosen = parser.parse_args()
     tables: dict[str, Callable[[], None]] = {
         "constants": lambda: constants(chosen.instances),
@@ -170,6 +195,9 @@ def main() -> None:
         ),
         "batch": lambda: table(
             ("Distance 0.01", "rounds", "Attack 0.33", "rounds"), _BATCH, in_batches, chosen.instances
+        ),
+        "dense": lambda: table(
+            ("rotated quadratic, 0.01", "neighbours, 0.01"), _DENSE, when_dense, chosen.instances
         ),
     }
     for name in chosen.only.split(","):

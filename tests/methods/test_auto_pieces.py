@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 
 from gracezo.core.asks import Ask, Point, Role
 from gracezo.core.box import Box
+from gracezo.core.types import FloatArray
 from gracezo.methods.auto.both import together
+from gracezo.methods.auto.confirm import Confirmation
 from gracezo.methods.auto.constants import Constants
 from gracezo.methods.auto.decode import read
 from gracezo.methods.auto.density import Density
@@ -25,6 +27,8 @@ from gracezo.methods.auto.pairs import Pairs
 from gracezo.methods.auto.questions import Questions
 from gracezo.methods.auto.request import AHEAD, BOTH, CHECKED, Change, Heard, Request, answered
 from gracezo.methods.auto.search import Search
+from gracezo.methods.auto.support import Support
+from gracezo.methods.auto.timing import Timing
 from gracezo.methods.auto.tree import Node, Tree, learn_moment, split
 from gracezo.methods.auto.walls import Walls
 
@@ -345,6 +349,122 @@ def test_a_model_grows_with_its_support() -> None:
     model.learn(np.array([1.0]), np.array([4.0]), np.array([1.0]))
     direction = model.direction(np.array([4.0, 3.0]), np.array([1.0, 3.0]))
     assert direction == pytest.approx([-1.0, -1.0])
+
+
+@settings(max_examples=30)
+@given(seed=st.integers(0, 10_000), n=st.integers(1, 12), pairs=st.integers(1, 8))
+def test_the_model_agrees_with_its_last_pair_wherever_it_begins(seed: int, n: int, pairs: int) -> None:
+    rng = np.random.default_rng(seed)
+    root = rng.normal(size=(n, n))
+    hessian = root @ root.T + 0.1 * np.eye(n)
+    model = Model(50)
+    for _ in range(pairs):
+        step = rng.normal(size=n)
+        model.learn(step, hessian @ step, hessian @ step)
+    diagonal = 10.0 ** rng.uniform(-6.0, 6.0, n)
+    assert model.direction(-(hessian @ step), diagonal) == pytest.approx(step, rel=1e-6)
+
+
+def test_no_coordinate_promises_more_than_all_of_f() -> None:
+    differences = Differences(Constants())
+    differences.centre(np.zeros(3), 5.0)
+    support = Support(Constants(), differences)
+    for coordinate, curvature in enumerate([1e-9, 4.0]):  # the first is nothing but rounding
+        support.add(coordinate, 2.0, curvature)
+    assert 0.5 * support.slopes**2 / support.smooth == pytest.approx([5.0, 0.5])
+
+
+def test_what_waits_without_limit_is_not_lost_by_a_note_of_no_rounds() -> None:
+    timing = Timing(6.0)
+    timing.offer(math.inf)  # slopes of which nothing is known
+    timing.spend(0, only_for_step=1)
+    assert not timing.step_pays(gain=1.0, promise=10.0, cost=1.0, rest=10.0)
+    timing.spend(1)
+    assert timing.step_pays(gain=1.0, promise=10.0, cost=1.0, rest=10.0)
+
+
+class TestConfirming:
+    """A coordinate that has been probed, and where f turns on its way down."""
+
+    def asked(self, line: Callable[[float], float], u: float, first: float) -> tuple[list[float], list[int]]:
+        """Confirm a coordinate of slope −1 or 1; return the lengths asked, and what was found."""
+        constants, found = Constants(), list[int]()
+        differences = Differences(constants)
+        differences.centre(np.zeros(1), 10.0)
+        tree = Tree(np.array([0]), np.array([1.0]))
+        density = Density(1, constants.forget)
+
+        def take(coordinate: int, slope: float, curvature: float, error: float) -> None:
+            found.append(coordinate)
+
+        search = Search(constants, differences, density, take)
+        search.tree = tree
+        confirming = Confirmation(constants, differences, density, tree, search, Walls())
+        lengths, side = [], int(u > 0.0)
+        search.open(Node(0, 1, u, 1e-12, length=first))
+        while tree.top(side) is not None:
+            request = confirming.confirmation(tree.pop(side), 0)
+            lengths.append(abs(float(request.steps[0])))
+            request.absorb(Change(line(lengths[-1])))
+        return lengths, found
+
+    @pytest.mark.parametrize("u", [-1.0, 1.0])
+    def test_a_turn_on_the_way_down_is_where_two_lines_meet(self, u: float) -> None:
+        lengths, found = self.asked(lambda x: abs(x - 0.5) - 0.5, u, first=7.0)
+        assert lengths[2:] == pytest.approx([0.5])
+        assert found == [0]
+
+    def test_a_turn_far_nearer_is_found_if_the_way_down_was_probed(self) -> None:
+        lengths, found = self.asked(lambda x: abs(x - 1e-3) - 1e-3, -1.0, first=7.0)
+        assert lengths[2:] == pytest.approx([1e-3])
+        assert found == [0]
+
+    def test_uphill_at_once_is_known_after_two(self) -> None:
+        lengths, found = self.asked(lambda x: x, 1.0, first=7.0)
+        assert (len(lengths), found) == (2, [])
+
+
+class TestWhereTheModelBegins:
+    """With one coordinate that no pair has touched, its step shows what the model begins from."""
+
+    def begun(self, pairs: list[tuple[FloatArray, FloatArray]], diagonal: FloatArray) -> float:
+        model = Model(50)
+        for step, change in pairs:
+            model.learn(step, change, change)
+        untouched = np.zeros(len(diagonal))
+        untouched[-1] = -1.0
+        return 1.0 / float(model.direction(untouched, diagonal)[-1])
+
+    def pairs(self, curvatures: FloatArray) -> list[tuple[FloatArray, FloatArray]]:
+        steps = np.random.default_rng(0).choice([-1.0, 1.0], (5, len(curvatures)))
+        return [(step, curvatures * step) for step in steps]
+
+    def test_from_the_measured_curvatures_where_pairs_bear_them_out(self) -> None:
+        measured = 10.0 ** np.linspace(-3.0, 3.0, 21)
+        assert self.begun(self.pairs(measured[:20]), measured) == pytest.approx(1000.0)
+
+    def test_from_all_alike_where_the_measured_are_out_of_date(self) -> None:
+        measured = np.append(10.0 ** np.linspace(-3.0, 3.0, 20), 1000.0)
+        middle = math.exp(np.log(measured).mean())
+        assert middle < 2.0
+        assert self.begun(self.pairs(np.ones(20)), measured) == pytest.approx(middle)
+
+    def test_from_something_between_where_that_fits_best(self) -> None:
+        measured = 10.0 ** np.append(np.linspace(-3.0, 3.0, 20), 3.0)
+        half = math.exp(0.5 * np.log(measured).mean()) * math.sqrt(1000.0)
+        assert self.begun(self.pairs(np.sqrt(measured[:20])), measured) == pytest.approx(half)
+
+    def test_in_a_larger_scale_where_coordinates_are_coupled(self) -> None:
+        together = np.ones(20)
+        assert self.begun([(together, np.full(20, 20.0))], np.ones(21)) == pytest.approx(20.0)
+
+    def test_never_below_what_was_measured(self) -> None:
+        assert self.begun(self.pairs(np.full(20, 0.01)), np.ones(21)) == pytest.approx(1.0)
+
+    def test_not_in_the_scale_of_a_single_kink(self) -> None:
+        change = np.ones(20)
+        change[7] = 1e6
+        assert self.begun([(np.ones(20), change)], np.ones(21)) == pytest.approx(1.0)
 
 
 def test_a_request_without_an_answer_is_asked_again_a_little_shorter() -> None:

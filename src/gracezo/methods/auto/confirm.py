@@ -25,6 +25,7 @@ _SAME = 0.3  # relative difference of slopes that pass for one
 _PRECISE = 0.01  # relative error of a slope that needs no pair to confirm it
 _PLAIN = 100.0  # times the noise: what a coordinate promises, if one query is to show its curvature
 _LONGER = 3  # times that a confirming look is made three times longer, to see the curvature
+_NEAR = 0.2  # share of the last length below which a kink passes for being right here
 _SEEN = 0.3  # share of the wanted length that shows the curvature well enough
 
 
@@ -136,17 +137,17 @@ class Confirmation:
                     place, bound = node.position
                     differences.see(abs(place - position), bound)
                 tree.remove(node, position, slope)
-                node.first, node.length = None, 0.0
+                node.first, node.failed, node.length = None, None, 0.0
                 if length < _SEEN * wanted:
                     curvature = math.nan  # a wall was too near to see it
                 else:
                     differences.meet(curvature)
                 self.keeper.found(coordinate, math.copysign(steepness, slope), curvature, error)
-            elif node.length == 0.0:
+            elif (shorter := self._shorter(node, abs(slope), length, change)) > 0.0:
                 # Too long a step, a kink, or the wrong coordinate: a shorter one tells.
-                node.length = 0.5 * abs(slope) / curvature
+                node.failed, node.length = (length, change), shorter
             else:
-                node.length = 0.0
+                node.failed, node.length = None, 0.0
                 self.keeper.tried(side, False)
                 if node.size == 1 or change >= rules.descend * linear:
                     # Uphill on this side too: a kink. It is no use, but it is accounted for.
@@ -160,6 +161,25 @@ class Confirmation:
 
         step = -math.copysign(length, slope)
         return Request(np.array([coordinate]), np.array([step]), Role.CONFIRM, absorb)
+
+    def _shorter(self, node: Node, slope: float, length: float, change: float) -> float:
+        """Return how far to ask after a step that was no descent; zero when f leads uphill at once.
+
+        First as a parabola says. If f goes on rising, the line through what was met says where f would have
+        turned: where it meets the tangent of the way down. At a kink right here that is next to nowhere.
+        """
+        if node.failed is None:
+            return 0.25 * length * length * slope / (change + length * slope)
+        far, there = node.failed
+        rise = (there - change) / (far - length)
+        turn = (rise * length - change) / (rise + slope)
+        # What was probed downhill leads down for certain, however near it turns.
+        nearest = 0.0 if node.u < 0.0 else _NEAR * length
+        return (
+            turn
+            if turn > nearest and turn * slope > self.constants.trust * self.differences.rounding
+            else 0.0
+        )
 
     def _confirm_both(self, node: Node, position: int, pairs: Pairs) -> Request | None:
         """Ask the candidate alone, to both sides: its slope and its curvature, each with its error.

@@ -80,6 +80,7 @@ class Auto:
         self._fruitless = 0
         self._planted = -1  # size of the support when the search was planted last
         self._barren = 0  # plantings at this point since the last find
+        self._retried = math.inf  # what f has to come down to before coordinates are let go again
         self._foretold: tuple[int, float] | None = None  # promise of a step along the first so many
         self._following: list[Request] = []  # what has to be asked next
 
@@ -103,7 +104,7 @@ class Auto:
         at = best_known(self._problem, start)
         if at is not start:
             yield Moved(at)
-        self._start = at
+        self._start = self._here = at
         self._search.centre(at)
         self._suspect(key)
         self._plant_outside(key)
@@ -128,7 +129,7 @@ class Auto:
                 if requests is None:
                     moved = yield from self._step(at, key)
                     if moved is not at:
-                        at = moved
+                        at = self._here = moved
                         yield Moved(at)
                     continue
                 refreshing = sum(
@@ -147,7 +148,7 @@ class Auto:
             return at, Finish(
                 Status.NOTHING_TO_FIND, "nothing to find: all probes left the objective unchanged"
             )
-        forgone = self._stepper.forgone
+        forgone = max(self._stepper.forgone, self._held_back())
         if forgone > _FORGONE * (self._start.value - at.value):
             stuck = f"slopes promise a decrease of {forgone:.2g}, but no step brings any"
             return at, Finish(Status.NOTHING_TO_FIND, f"{stuck}: f may have kinks here{self._remarks}")
@@ -284,12 +285,31 @@ class Auto:
                 self._replant_support(key, doubt=0.0, last=True)
                 self._foretold = None
                 return self._support.requests(self._batch)
+            if self._let_go():
+                return self._next_requests(key)
             if not self._sharpen():
                 return []
             self._fruitless = 0
             self._replant_support(key, doubt=0.0)
         self._fruitless += 1
         return self._replant_outside(key)
+
+    def _held_back(self) -> float:
+        """Return the decrease that slopes promise beyond what steps that were cut short have left of it."""
+        if self._differences.noise:
+            return 0.0
+        support = self._support
+        return self._walls.promise(support.indices, support.slopes, support.smooth) - self._known()
+
+    def _let_go(self) -> bool:
+        """Give coordinates that steps were cut short for another try, as long as that brings something."""
+        least = _FORGONE * (self._start.value - self._here.value)
+        if self._held_back() <= least or self._here.value > self._retried:
+            return False
+        self._retried = self._here.value - least
+        self._support.loosen()
+        self._foretold = None
+        return True
 
     def _sharpen(self) -> bool:
         """Look more often from now on, if noise may hide a decrease; return whether it may."""

@@ -1,18 +1,23 @@
 """A quadratic model on the support: measured curvatures, bent by the steps made.
 
 Limited-memory BFGS (Nocedal & Wright, Numerical Optimization, 2nd ed., algorithm
-7.4), begun from the measured diagonal instead of a multiple of the identity, with
-Powell's damping (ibid., procedure 18.2), because differences and kinks can make a
-pair violate the curvature condition.
+7.4), begun from the measured diagonal instead of a multiple of the identity as far as
+the pairs bear it out, with Powell's damping (ibid., procedure 18.2), because differences
+and kinks can make a pair violate the curvature condition.
 """
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
 from gracezo.core.types import BoolArray, FloatArray
 
 _CURVED = 0.01  # cosine between step and change of the gradient below which a pair is left out
+_POWERS = (1.0, 0.5, 0.0)  # of the measured diagonal, which the model may begin from
+_RECENT = 5  # pairs that decide which
+_CLEARLY = 1.0  # how much better another power must explain them than the measured one, in log cos²
 
 
 class Model:
@@ -86,10 +91,40 @@ def _products(one: FloatArray, two: FloatArray) -> FloatArray:
     return np.asarray(np.einsum("ij,ij->i", one, two))
 
 
+def _fitted(
+    steps: FloatArray, changes: FloatArray, curvatures: FloatArray, diagonal: FloatArray
+) -> FloatArray:
+    """Return the diagonal to begin from: a power of the measured one, in the scale of the last pair.
+
+    A diagonal D explains a pair the better, the nearer (s·y)² / (s·Ds)(y·D⁻¹y) is to one: the cosine
+    between D½s and D^−½y, squared. Measured curvatures may be out of date, some more than others; then all
+    alike, or half way there, explain pairs better.
+    """
+    with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
+        squares, changed = steps**2, changes**2
+        logs = np.log(diagonal)
+        most, chosen = -math.inf, diagonal
+        for power in _POWERS:
+            candidate = diagonal if power == 1.0 else np.exp(power * logs + (1.0 - power) * logs.mean())
+            cosines = curvatures**2 / ((squares @ candidate) * (changed @ (1.0 / candidate)))
+            explained = float(np.log(cosines).sum()) + (_CLEARLY if power == 1.0 else 0.0)
+            if explained > most:
+                most, chosen = explained, candidate
+        along, across = squares[-1] * chosen, changed[-1] / chosen
+        # Coupled coordinates bend f more than each alone (Oren & Luenberger's scaling in the metric of D).
+        scale = float(np.sqrt(across.sum() / along.sum()))
+    # Where one coordinate holds most of the change, as at a kink, the pair speaks of that one alone.
+    if not 1.0 < scale < math.inf or 2.0 * float(across.max()) > float(across.sum()):
+        return chosen
+    return scale * chosen
+
+
 def _two_loops(
     steps: FloatArray, changes: FloatArray, curvatures: FloatArray, q: FloatArray, diagonal: FloatArray
 ) -> FloatArray:
     """Return B⁻¹q."""
+    if len(steps):
+        diagonal = _fitted(steps[-_RECENT:], changes[-_RECENT:], curvatures[-_RECENT:], diagonal)
     alphas = []
     for s, y, curvature in zip(steps[::-1], changes[::-1], curvatures[::-1], strict=True):
         alpha = float(s @ q) / curvature

@@ -14,7 +14,7 @@ import numpy as np
 from gracezo.core.asks import Point, Role, Steps
 from gracezo.core.box import Box
 from gracezo.core.steps import counting
-from gracezo.core.types import FloatArray
+from gracezo.core.types import BoolArray, FloatArray
 from gracezo.methods.auto.constants import Constants
 from gracezo.methods.auto.difference import Differences
 from gracezo.methods.auto.landing import Landing
@@ -45,6 +45,28 @@ class Stepped:
 
     to: Point | None
     doubt: float | None
+
+
+@dataclass(frozen=True, eq=False)
+class _Move:
+    """The first half of a pair for the model: a way, and the slopes where it began.
+
+    Attributes
+    ----------
+    step
+        The way, trips to kinks included.
+    slopes
+        Those measured where it began.
+    expected
+        How the model saw them change.
+    crossed
+        Which coordinates have gone to a kink: what their slopes do is no curvature.
+    """
+
+    step: FloatArray
+    slopes: FloatArray
+    expected: FloatArray
+    crossed: BoolArray
 
 
 class Stepper:
@@ -81,7 +103,7 @@ class Stepper:
         self._batch = batch
         self._model = Model(constants.memory)
         self._failures = 0
-        self._pending: tuple[FloatArray, FloatArray, FloatArray] | None = None
+        self._made: _Move | None = None
         self._measured = True  # whether the slopes before the last step were measured, not predicted
         self.landing = Landing()
         """The lowest point met by looks."""
@@ -103,13 +125,9 @@ class Stepper:
         begun, slopes = at, support.slopes.copy()
         at = yield from self._mind_kinks(at, start)
         # A difference of slopes says something of the curvature only if both were measured.
-        if self._pending is not None and measured and self._measured:
-            step, before, expected = self._pending
-            # What jumped at a kink is no curvature.
-            crossed = support.kinks.located[: len(step)]
-            change = np.where(crossed, support.smooth[: len(step)] * step, slopes[: len(step)] - before)
-            self._model.learn(step, change, expected)
-        self._pending, self._measured = None, measured
+        if self._made is not None and measured and self._measured:
+            self._learn(self._made, slopes)
+        self._made, self._measured = None, measured
         path = self.path()
         if not path.descends:
             self._model.forget()
@@ -140,9 +158,26 @@ class Stepper:
         x = at.x.copy()
         x[support.indices] = self._walls.ends(support.indices, best.t * path.direction)
         moved = Point(x, best.value, self._differences.noise)
+        self._made = self._move(begun, at, slopes, path, best.t)
         doubt = self._review(trials, path)
         self._arrive(moved)
         return Stepped(moved, doubt)
+
+    def _move(self, begun: Point, at: Point, slopes: FloatArray, path: Path, t: float) -> _Move:
+        """Return the way from where a step was begun, first to kinks and then along its path."""
+        support = self._support
+        step, expected = path.displacement(t), path.expected(t)
+        if at is not begun:
+            first = (at.x - begun.x)[support.indices]
+            step, expected = step + first, expected + support.smooth * first
+        return _Move(step, slopes, expected, support.kinks.located.copy())
+
+    def _learn(self, made: _Move, slopes: FloatArray) -> None:
+        """Tell the model what the slopes have become on the way."""
+        support, n = self._support, len(made.step)
+        crossed = made.crossed | support.kinks.located[:n]
+        change = np.where(crossed, support.smooth[:n] * made.step, slopes[:n] - made.slopes)
+        self._model.learn(made.step, change, made.expected)
 
     def _land(self, at: Point, bounds: Box | None, doubt: float) -> Stepped:
         """Go to the lowest point met, which is below what the step has come to."""
@@ -152,7 +187,7 @@ class Stepper:
         if landing.met_from(at.x):
             members = np.flatnonzero(np.isin(support.indices, landing.indices))
             support.slopes[members] += support.smooth[members] * (moved.x - at.x)[support.indices[members]]
-        self._pending = None
+        self._made = None
         self._search.stir(fall, missed=1.0)
         self._arrive(moved)
         return Stepped(moved, max(fall, doubt, support.doubt))
@@ -195,14 +230,13 @@ class Stepper:
             doubt = max(doubt, -path.foreseen(1.0) + best.change)
         # The model sees all slopes change in proportion; f has shown by how much.
         left = float(np.clip(slope_at_best(trials, slope) / slope, -1.0, 1.0))
-        self._pending = (path.displacement(best.t), support.slopes, path.expected(best.t))
         support.slopes = path.predicted(best.t, left)
         return doubt
 
     def _fail(self, doubt: float | None) -> float | None:
         """No descent: a kink ahead of some coordinates, now stiffened; or slopes that are out of date."""
         self._failures += 1
-        self._pending = None
+        self._made = None
         self._model.forget()
         if self._failures == _LASTING:
             self.care = FULL

@@ -73,8 +73,10 @@ class Support:
     def smooth(self) -> FloatArray:
         """The same, of f between kinks."""
         differences = self._differences
-        floor = np.maximum(self.slopes**2 / (2.0 * differences.scale), differences.typical)
-        return np.where(self.curvatures > 0.0, self.curvatures, np.maximum(floor, np.finfo(np.float64).tiny))
+        # No coordinate promises more than all of f, however little curvature rounding has left of it.
+        floor = np.maximum(self.slopes**2 / (2.0 * differences.scale), np.finfo(np.float64).tiny)
+        known = np.where(self.curvatures > 0.0, self.curvatures, differences.typical)
+        return np.asarray(np.maximum(known, floor))
 
     def stiffen(self, direction: FloatArray, t: float, brought: float, ahead: float) -> None:
         """Take coordinates that alone promised more than the whole step brought no further than they came.
@@ -91,9 +93,9 @@ class Support:
         self.kinks.grow(len(self))
         self.kinks.blame(culprits, self._walls.ends(self.indices, ahead * direction)[culprits])
 
-    def loosen(self, member: int) -> None:
-        """Give a coordinate its own curvature back."""
-        self._stiff[member] = 0.0
+    def loosen(self, member: int | None = None) -> None:
+        """Give a coordinate its own curvature back, or all of them theirs."""
+        self._stiff[slice(None) if member is None else member] = 0.0
 
     def relax(self) -> None:
         """Let stiffened coordinates return by and by to the curvature measured on them."""

@@ -38,7 +38,8 @@ class Timing:
         """Note rounds: how many, and how many of them only the next step needs."""
         self._rounds += rounds
         self._spent += only_for_step
-        self._waited += rounds * self._idle
+        if rounds:  # what waits may be without limit, as long as nothing is known of it
+            self._waited += rounds * self._idle
 
     def offer(self, gain: float) -> None:
         """Note the decrease that a step promises now."""

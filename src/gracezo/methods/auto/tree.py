@@ -56,7 +56,9 @@ class Node:
     key: float = 0.0
     """Its place in the queue."""
     length: float = 0.0
-    """Length of the second confirming query, when one is needed."""
+    """Length of the next confirming query, when another is needed."""
+    failed: tuple[float, float] | None = None
+    """Length and change of the last one that did not show a descent."""
     longer: int = 0
     """How often that was made longer."""
     first: tuple[float, float] | None = None
