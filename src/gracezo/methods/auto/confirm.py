@@ -170,16 +170,15 @@ class Confirmation:
         """
         if node.failed is None:
             return 0.25 * length * length * slope / (change + length * slope)
+        if node.size > 1 and change < self.constants.descend * length * slope:
+            return 0.0  # next to flat: more likely the wrong coordinate
         far, there = node.failed
         rise = (there - change) / (far - length)
         turn = (rise * length - change) / (rise + slope)
-        # What was probed downhill leads down for certain, however near it turns.
-        nearest = 0.0 if node.u < 0.0 else _NEAR * length
-        return (
-            turn
-            if turn > nearest and turn * slope > self.constants.trust * self.differences.rounding
-            else 0.0
-        )
+        # What was probed alone, and downhill, leads down for certain, however near it turns.
+        nearest = 0.0 if node.u < 0.0 and node.size == 1 else _NEAR * length
+        seen = turn * slope > self.constants.trust * self.differences.rounding
+        return turn if seen and turn > nearest else 0.0
 
     def _confirm_both(self, node: Node, position: int, pairs: Pairs) -> Request | None:
         """Ask the candidate alone, to both sides: its slope and its curvature, each with its error.
