@@ -27,7 +27,6 @@ from gracezo.methods.auto.pairs import Pairs
 from gracezo.methods.auto.questions import Questions
 from gracezo.methods.auto.request import AHEAD, BOTH, CHECKED, Change, Heard, Request, answered
 from gracezo.methods.auto.search import Search
-from gracezo.methods.auto.support import Support
 from gracezo.methods.auto.timing import Timing
 from gracezo.methods.auto.tree import Node, Tree, learn_moment, split
 from gracezo.methods.auto.walls import Walls
@@ -365,15 +364,6 @@ def test_the_model_agrees_with_its_last_pair_wherever_it_begins(seed: int, n: in
     assert model.direction(-(hessian @ step), diagonal) == pytest.approx(step, rel=1e-6)
 
 
-def test_no_coordinate_promises_more_than_all_of_f() -> None:
-    differences = Differences(Constants())
-    differences.centre(np.zeros(3), 5.0)
-    support = Support(Constants(), differences)
-    for coordinate, curvature in enumerate([1e-9, 4.0]):  # the first is nothing but rounding
-        support.add(coordinate, 2.0, curvature)
-    assert 0.5 * support.slopes**2 / support.smooth == pytest.approx([5.0, 0.5])
-
-
 def test_what_waits_without_limit_is_not_lost_by_a_note_of_no_rounds() -> None:
     timing = Timing(6.0)
     timing.offer(math.inf)  # slopes of which nothing is known
@@ -386,22 +376,24 @@ def test_what_waits_without_limit_is_not_lost_by_a_note_of_no_rounds() -> None:
 class TestConfirming:
     """A coordinate that has been probed, and where f turns on its way down."""
 
-    def asked(self, line: Callable[[float], float], u: float, first: float) -> tuple[list[float], list[int]]:
-        """Confirm a coordinate of slope −1 or 1; return the lengths asked, and what was found."""
-        constants, found = Constants(), list[int]()
+    def asked(
+        self, line: Callable[[float], float], u: float, first: float, error: float = 1e-12
+    ) -> tuple[list[float], list[float]]:
+        """Confirm a coordinate of slope −1 or 1; return the lengths asked, and the curvature found."""
+        constants, found = Constants(), list[float]()
         differences = Differences(constants)
         differences.centre(np.zeros(1), 10.0)
         tree = Tree(np.array([0]), np.array([1.0]))
         density = Density(1, constants.forget)
 
         def take(coordinate: int, slope: float, curvature: float, error: float) -> None:
-            found.append(coordinate)
+            found.append(curvature)
 
         search = Search(constants, differences, density, take)
         search.tree = tree
         confirming = Confirmation(constants, differences, density, tree, search, Walls())
         lengths, side = [], int(u > 0.0)
-        search.open(Node(0, 1, u, 1e-12, length=first))
+        search.open(Node(0, 1, u, error, length=first))
         while tree.top(side) is not None:
             request = confirming.confirmation(tree.pop(side), 0)
             lengths.append(abs(float(request.steps[0])))
@@ -412,16 +404,22 @@ class TestConfirming:
     def test_a_turn_on_the_way_down_is_where_two_lines_meet(self, u: float) -> None:
         lengths, found = self.asked(lambda x: abs(x - 0.5) - 0.5, u, first=7.0)
         assert lengths[2:] == pytest.approx([0.5])
-        assert found == [0]
+        assert found == [0.0]
 
     def test_a_turn_far_nearer_is_found_if_the_way_down_was_probed(self) -> None:
         lengths, found = self.asked(lambda x: abs(x - 1e-3) - 1e-3, -1.0, first=7.0)
         assert lengths[2:] == pytest.approx([1e-3])
-        assert found == [0]
+        assert found == [0.0]
 
     def test_uphill_at_once_is_known_after_two(self) -> None:
         lengths, found = self.asked(lambda x: x, 1.0, first=7.0)
         assert (len(lengths), found) == (2, [])
+
+    @pytest.mark.parametrize(("error", "seen"), [(1e-12, True), (1e-3, False)])
+    def test_a_curvature_within_the_error_of_the_slope_is_none(self, error: float, seen: bool) -> None:
+        lengths, found = self.asked(lambda x: 5e-4 * x * x - x, -1.0, first=2.0, error=error)
+        assert lengths == [2.0]
+        assert found == pytest.approx([1e-3 if seen else 0.0])
 
 
 class TestWhereTheModelBegins:

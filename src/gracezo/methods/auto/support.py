@@ -73,10 +73,8 @@ class Support:
     def smooth(self) -> FloatArray:
         """The same, of f between kinks."""
         differences = self._differences
-        # No coordinate promises more than all of f, however little curvature rounding has left of it.
-        floor = np.maximum(self.slopes**2 / (2.0 * differences.scale), np.finfo(np.float64).tiny)
-        known = np.where(self.curvatures > 0.0, self.curvatures, differences.typical)
-        return np.asarray(np.maximum(known, floor))
+        floor = np.maximum(self.slopes**2 / (2.0 * differences.scale), differences.typical)
+        return np.where(self.curvatures > 0.0, self.curvatures, np.maximum(floor, np.finfo(np.float64).tiny))
 
     def stiffen(self, direction: FloatArray, t: float, brought: float, ahead: float) -> None:
         """Take coordinates that alone promised more than the whole step brought no further than they came.
