@@ -141,9 +141,10 @@ class Confirmation:
                 if length < _SEEN * wanted:
                     curvature = math.nan  # a wall was too near to see it
                 else:
-                    if 0.5 * curvature * length <= rules.trust * error:
-                        curvature = 0.0  # nothing but the error of the slope
                     differences.meet(curvature)
+                    if 0.0 < 0.5 * curvature * length <= rules.trust * error:
+                        # Perhaps nothing but the error of the slope: it promises no more than all of f.
+                        curvature = max(curvature, differences.floor(slope))
                 self.keeper.found(coordinate, math.copysign(steepness, slope), curvature, error)
             elif (shorter := self._shorter(node, abs(slope), length, change)) > 0.0:
                 # Too long a step, a kink, or the wrong coordinate: a shorter one tells.
