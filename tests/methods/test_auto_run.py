@@ -379,6 +379,25 @@ def test_corners_are_reached_along_straight_lines() -> None:
     assert sum(reached) >= 11
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_success_is_claimed_only_where_the_minimum_is_among_kinks(seed: int) -> None:
+    rng = np.random.default_rng(500 + seed)
+    d = 5 if seed % 2 else 20
+    sizes = rng.uniform(0.2, 2.0, d) * (rng.random(d) < 0.7)
+    kinks, weights, middles = rng.normal(size=d), rng.uniform(0.05, 1.0, d), 2.0 * rng.normal(size=d)
+
+    def tents(x: FloatArray) -> float:
+        return float((sizes * np.abs(x - kinks) + weights * (x - middles) ** 2).sum())
+
+    reach = sizes / (2.0 * weights)  # how far a tent pulls its parabola's minimum
+    least = tents(np.clip(kinks, middles - reach, middles + reach))
+    x0 = kinks + rng.choice([0.0, 1.0], d) * rng.normal(size=d)
+    result = gracezo.minimize(tents, x0, seed=seed, max_queries=6000)
+    left = (result.fun - least) / (tents(x0) - least)
+    assert left < 1e-4
+    assert left < 1e-5 or not result.success
+
+
 def test_a_run_that_kinks_have_stopped_does_not_claim_to_have_converged() -> None:
     rng = np.random.default_rng(39)
     a = rng.standard_normal((30, 30)) / np.sqrt(30)
