@@ -151,7 +151,7 @@ def rows(instances: int, only: str, first: int) -> Iterator[tuple[str, Callable[
         ),
         "distance-100": lambda: distance("Distance, s = 100", 10_000, 100, {0.01: 760}, 3000, instances),
         "distance-2500": lambda: distance(
-            "Distance, s = 2500", 10_000, 2500, {1e-4: 15_000}, 30_000, min(instances, 2)
+            "Distance, s = 2500", 10_000, 2500, {1e-4: 15_000}, 30_000, instances
         ),
         "magnitude": magnitude,
         "attack": attack,

@@ -157,6 +157,27 @@ def test_a_kink_pins_its_coordinate_until_a_slope_turns() -> None:
     assert kinks.sides.tolist() == [0.0, 0.0]
 
 
+def test_a_look_goes_beyond_the_kink_that_a_coordinate_stands_on() -> None:
+    """The kink is known no better than it was located: nearer to it, a look may show the other side."""
+    x = np.array([-1.0, 0.0])
+    differences, walls = Differences(Constants()), Walls()
+    differences.centre(x, 1.0)
+    walls.centre(x)
+    support = Support(Constants(), differences, walls)
+    support.add(0, -1.0, 1.0)
+    support.add(1, 0.5, 1.0)
+    located(support.kinks, x, support.slopes)
+    reach = support.kinks.reach
+    assert reach[0] > 1e-6  # the way was one, and is searched to a millionth
+    assert reach[1] == 0.0
+    walls.centre(np.array([support.kinks.places[0], 0.0]))
+    support.plant(np.random.default_rng(0), doubt=0.0)
+    (root,) = support.requests(1)
+    assert root.indices.tolist().count(0) == 1
+    assert abs(root.steps[root.indices == 0]) >= reach[0]
+    assert abs(root.steps[root.indices == 0]) < 10.0 * reach[0]
+
+
 def test_a_coordinate_that_comes_back_to_its_kink_is_foreseen_to_stay() -> None:
     kinks, slopes = Kinks(0.9), np.array([-1.0, 0.5])
     located(kinks, np.array([-1.0, 0.0]), slopes)

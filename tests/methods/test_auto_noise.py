@@ -153,7 +153,9 @@ def test_where_looks_go_to_both_sides_a_refresh_has_signs_of_its_own() -> None:
     questions, _ = asking(1e-6)
     for pairs in (questions.differences.pairs, None):
         questions.differences.pairs = pairs
-        support = Support(Constants(), questions.differences)
+        walls = Walls()
+        walls.centre(np.zeros(50))
+        support = Support(Constants(), questions.differences, walls)
         for coordinate in range(50):
             support.add(coordinate, 1.0, 1.0)
         support.plant(np.random.default_rng(1), 0.0)

@@ -20,6 +20,7 @@ _AS_FORESEEN = 0.9  # share of the tangent's decrease that shows that nothing is
 _NEARLY = 0.01  # share of the way by which a place may seem to lie beyond the kink and still be it
 _CLOSER = 0.1  # share of the way to go when tangents do not meet
 _FINE = 1e-6  # share of the way up to which a kink is located
+_WITHIN = 4.0  # steps between which a kink counts as located
 _BLUR = 0.01  # share of a slope that may be its error
 WORTH = 1000.0  # times the error of f: a decrease down to a kink that can be told well enough to look for one
 _BENDS = 1.2  # times as close as places come, slopes do: a parabola has 1, a kink much more
@@ -146,7 +147,7 @@ class Corner:
             width = abs(far.place - near.place)
             if (far.slope - near.slope) / jump < _BENDS * width / self._width:
                 return None  # the slopes come together: f bends there, and does not break
-            if width <= 4.0 * abs(self._step):
+            if width <= self.blur:
                 return near.slope, far.slope
         return None
 
@@ -183,6 +184,11 @@ class Corner:
         if self.best is self._at:
             self.slope = after if self._stands(before, after) else before
         return before, after
+
+    @property
+    def blur(self) -> float:
+        """How far from `best` the kink may lie."""
+        return _WITHIN * abs(self._step)
 
     def _stands(self, before: float, after: float) -> bool:
         """Whether slopes before and after a place lead uphill on both sides."""

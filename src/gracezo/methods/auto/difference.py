@@ -164,9 +164,12 @@ class Differences:
             return ahead
         return self.pairs.look(min(self.length(squares), room.both), about)
 
-    def along(self, curvature: float, about: float, room: Room = EVERYWHERE) -> Look:
-        """Return how to look along known coordinates of that curvature, all of it taken as an error."""
-        ahead = self._ahead(curvature, about, 0.0, room.ahead)
+    def along(self, curvature: float, about: float, room: Room = EVERYWHERE, least: float = 0.0) -> Look:
+        """Return how to look along known coordinates of that curvature, all of it taken as an error.
+
+        What is not foreseen of their derivative is `about` so large; ε is to be no less than `least`.
+        """
+        ahead = self._ahead(curvature, about, 0.0, room.ahead, least)
         if self.pairs is None or room.both <= ahead.eps:
             return ahead
         return self.pairs.refresh(min(math.sqrt(self.scale / curvature), room.both))
@@ -184,13 +187,13 @@ class Differences:
         share = 2.0 / math.sqrt(max(squares, 4.0))
         return self.density * squares * share + max(self.typical, self._bent)
 
-    def read(self, look: Look, change: Change) -> tuple[float, float]:
-        """Return the derivative that a look shows, and its error."""
+    def read(self, look: Look, change: Change, foreseen: float = 0.0) -> tuple[float, float]:
+        """Return the derivative that a look shows beyond what was foreseen, and its error."""
         if self.pairs is not None and look.shares is not AHEAD:
-            read = self.pairs.read(look, change)
+            value, error = self.pairs.read(look, change)
             self.noise = max(self.noise, self.pairs.noise)
-            return read
-        value = look.derivative(change)
+            return value - foreseen, error
+        value = look.derivative(change) - foreseen
         return value, look.error(value)
 
     def length(self, squares: float) -> float:
@@ -204,8 +207,8 @@ class Differences:
         """The least curvature of those met; the typical one while there is none."""
         return min(self._flattest, self.typical)
 
-    def _ahead(self, doubtful: float, about: float, known: float, most: float) -> Look:
-        eps = min(self.size(doubtful, about), most)
+    def _ahead(self, doubtful: float, about: float, known: float, most: float, least: float = 0.0) -> Look:
+        eps = min(max(self.size(doubtful, about), least), most)
         error = self.rounding / eps + 0.5 * eps * doubtful
         return Look(eps, AHEAD, error, self._ulp_x / eps, bias=0.5 * eps * known)
 

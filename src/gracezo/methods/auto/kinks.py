@@ -51,6 +51,7 @@ class Kinks:
         """Of the suspects: how deep below them a kink may lie, half of what the slope promises."""
         self.sides: FloatArray = np.zeros(0)
         """Of those that stand on a kink: the side that their slope is of. Zero for the others."""
+        self._blurs: FloatArray = np.zeros(0)  # how far from its place the kink may be
         self.pinned: BoolArray = np.zeros(0, np.bool_)
         """Which coordinates stand on a kink, uphill on both sides."""
 
@@ -58,6 +59,11 @@ class Kinks:
     def any(self) -> bool:
         """Whether any kink is known."""
         return not bool(np.isnan(self.places).all())
+
+    @property
+    def reach(self) -> FloatArray:
+        """How far each coordinate has to go to show the slope of one side: beyond the kink it stands on."""
+        return np.where(self.sides != 0.0, self._blurs, 0.0)
 
     @property
     def rate(self) -> float:
@@ -72,6 +78,7 @@ class Kinks:
             self.places = np.concatenate([self.places, np.full(more, math.nan)])
             self._jumps = np.concatenate([self._jumps, np.zeros(more)])
             self.sides = np.concatenate([self.sides, np.zeros(more)])
+            self._blurs = np.concatenate([self._blurs, np.zeros(more)])
             self.located = np.concatenate([self.located, np.zeros(more, np.bool_)])
             self.pinned = np.concatenate([self.pinned, np.zeros(more, np.bool_)])
             self._ahead = np.concatenate([self._ahead, np.full(more, math.nan)])
@@ -149,6 +156,6 @@ class Kinks:
         if found is not None:
             left, right = found
             self.places[j], self._jumps[j] = corner.best.x[coordinate], right - left
-            self.sides[j], self.located[j] = 0.0, True
+            self.sides[j], self.located[j], self._blurs[j] = 0.0, True, corner.blur
             self._stand(j, right, slopes)
         return corner.best

@@ -12,7 +12,7 @@ What can be done next, with its promised decrease and its cost in queries:
 from __future__ import annotations
 
 import math
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -38,7 +38,17 @@ from gracezo.methods.auto.walls import Walls
 
 _PATIENCE = 2  # times that a noisy sum of all coordinates must show nothing
 _BARREN = 2  # plantings at one point without a find after which the search is not worth another
+_PARTS = 256  # of a refresh, after each of which a step is foretold anew
 _FORGONE = 1e-6  # share of the decrease so far that slopes may still promise where a run has converged
+
+
+@dataclass(frozen=True)
+class _Foretold:
+    """What a step along the first `size` coordinates promised after so many answers about slopes."""
+
+    size: int
+    answers: int
+    promise: float
 
 
 class Auto:
@@ -81,7 +91,7 @@ class Auto:
         self._planted = -1  # size of the support when the search was planted last
         self._barren = 0  # plantings at this point since the last find
         self._retried = math.inf  # what f has to come down to before coordinates are let go again
-        self._foretold: tuple[int, float] | None = None  # promise of a step along the first so many
+        self._foretold: _Foretold | None = None
         self._following: list[Request] = []  # what has to be asked next
 
     @property
@@ -235,8 +245,8 @@ class Auto:
         search, support = self._search, self._support
         if waits and search.exhausted and self._barren < _BARREN:
             return self._replant_outside(key)
-        self._foretold = None
         if not waits:
+            self._foretold = None
             return support.bend(self._batch) or None
         if support.pending and rates[1] > rates[0]:
             return self._recheck(key)
@@ -251,7 +261,6 @@ class Auto:
         if recheck > 0.0:
             return self._recheck(key)
         if self._support.pending:
-            self._foretold = None
             return self._support.requests(self._batch)
         return self._look_again(key)
 
@@ -266,12 +275,10 @@ class Auto:
         if self._batch > 1:
             asked = [outside, self._search.sapling(*self._fresh(key))] if changed else [outside]
             if self._support.pending:
-                self._foretold = None
                 asked += self._support.requests(self._batch - len(asked))
             return asked
         if not self._support.pending:
             return [outside]
-        self._foretold = None
         if self._differences.noise and self._differences.pairs is None:
             return [outside]  # the difference of two noisy values would be too uncertain
         (inside,) = self._support.requests(1)
@@ -283,7 +290,6 @@ class Auto:
         if self._searched_here and not (noisy and self._fruitless < _PATIENCE):
             if self._stale:
                 self._replant_support(key, doubt=0.0, last=True)
-                self._foretold = None
                 return self._support.requests(self._batch)
             if self._let_go():
                 return self._next_requests(key)
@@ -325,16 +331,19 @@ class Auto:
 
     def _step_promise(self) -> float:
         """Return the decrease that the model promises for a step with what is known."""
-        slopes, diagonal = self._support.slopes, self._support.diagonal
-        if self._foretold is None:
+        support, told = self._support, self._foretold
+        slopes, diagonal = support.slopes, support.diagonal
+        # An answer changes few of many slopes, and a path takes time in proportion to their number.
+        heard = 0 if told is None else support.answers - told.answers
+        if told is None or heard * _PARTS >= len(slopes) or (heard and not support.open):
             path = self._stepper.path()
             # Walls may leave nothing of what the model hoped for; each coordinate alone still has its part.
             blocked = self._walls.stops is not None and not path.descends
-            self._foretold = len(slopes), self._known() if blocked else -path.foreseen(1.0)
+            promise = self._known() if blocked else -path.foreseen(1.0)
+            told = self._foretold = _Foretold(len(slopes), support.answers, promise)
         # No step has been made yet along those found since: the model has their own curvature only.
-        known, promise = self._foretold
-        new = self._support.indices[known:]
-        return promise + self._walls.promise(new, slopes[known:], diagonal[known:])
+        new = slice(told.size, None)
+        return told.promise + self._walls.promise(support.indices[new], slopes[new], diagonal[new])
 
     def _known(self) -> float:
         """Return the same in the scale of the refresh, coordinate by coordinate."""

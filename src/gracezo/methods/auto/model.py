@@ -14,7 +14,7 @@ import numpy as np
 
 from gracezo.core.types import BoolArray, FloatArray
 
-_CURVED = 0.01  # cosine between step and change of the gradient below which a pair is left out
+_CURVED = 0.01  # s·y as a share of Σ|s·y|, in any scale of x: below it a pair is left out
 _POWERS = (1.0, 0.5, 0.0)  # of the measured diagonal, which the model may begin from
 _RECENT = 5  # pairs that decide which
 _CLEARLY = 1.0  # how much better another power must explain them than the measured one, in log cos²
@@ -49,7 +49,7 @@ class Model:
         steps, changes = steps.take(chosen, axis=1), changes.take(chosen, axis=1)
         curvatures = _products(steps, changes)
         # A pair that shows no curvature on the free coordinates is left out.
-        shows = curvatures > _CURVED * np.sqrt(_products(steps, steps) * _products(changes, changes))
+        shows = curvatures > _CURVED * _products(np.abs(steps), np.abs(changes))
         if not shows.all():
             steps, changes, curvatures = steps[shows], changes[shows], curvatures[shows]
         direction = np.zeros(n)

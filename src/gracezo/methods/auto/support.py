@@ -49,8 +49,11 @@ class Support:
         self._tree: Tree | None = None
         self._members: IntArray = np.zeros(0, np.int64)  # positions in the support, in the tree's order
         self._scale: FloatArray = np.zeros(0)
+        self._least: FloatArray = np.zeros(0)  # ε that moves each far enough
         self._rooted = False
         self._unresolved = 0
+        self.answers = 0
+        """How many answers have told of slopes."""
         self.doubt = 0.0
         """The decrease that the slopes may hide as long as nothing of them has been measured."""
 
@@ -125,7 +128,11 @@ class Support:
         self._scale = np.sqrt(self.smooth)[self._members]
         weights = rng.uniform(1.0 - spread, 1.0 + spread, n) * sides[self._members] / self._scale
         order = self.indices[self._members]
-        self._tree = Tree(order, *self._walls.aim(order, weights, self._differences.size(1.0, 0.0)))
+        tree = Tree(order, *self._walls.aim(order, weights, self._differences.size(1.0, 0.0)))
+        least = np.maximum(self._walls.plainly(order), self.kinks.reach[self._members])
+        self._least = np.zeros(n)
+        np.divide(least, np.abs(tree.weights), out=self._least, where=tree.weights != 0.0)
+        self._tree = tree
         self._rooted = False
         self._unresolved = 0
 
@@ -188,13 +195,19 @@ class Support:
         weights = tree.weights[span]
         # In the scale of the weights each coordinate has curvature one.
         curvature = float(np.sum((weights * self._scale[span]) ** 2))
-        predicted = float(weights @ self.slopes[self._members[span]])
         room = tree.room(node.start, stop)
-        look = self._differences.along(curvature, abs(predicted) + abs(node.u), room)
+        about = abs(node.u)
+        if self.kinks.any:
+            # Not so near that a kink at hand is crossed by its own inaccuracy: the slope of a side is wanted.
+            about += abs(float(weights @ self.slopes[self._members[span]]))
+        look = self._differences.along(curvature, about, room, float(self._least[span].max()))
+        # Foreseen for the step as it is rounded: then rounding blurs no more than what the prediction misses.
+        step = self._walls.rounded(tree.order[span], look.eps * weights)
+        predicted = float(step @ self.slopes[self._members[span]]) / look.eps
 
         def absorb(change: Change) -> None:
-            slope, error = self._differences.read(look, change)
-            value = slope - predicted
+            self.answers += 1
+            value, error = self._differences.read(look, change, predicted)
             if stop == node.stop:
                 self._rooted = True
                 self._unresolved += node.size - 1
@@ -204,7 +217,7 @@ class Support:
             for part in split(node, stop, value, error):
                 self._open(part)
 
-        margin = self._constants.trust * look.error(predicted)
+        margin = self._constants.trust * look.error(node.u)
         return look.request(tree.order[span], weights, Role.REFRESH, absorb, predicted, margin)
 
     def _open(self, node: Node) -> None:

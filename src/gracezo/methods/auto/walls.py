@@ -16,6 +16,9 @@ from gracezo.core.box import Box
 from gracezo.core.types import BoolArray, FloatArray, IntArray
 
 _NONE: IntArray = np.zeros(0, np.int64)
+_PLAINLY = 1000.0 * float(
+    np.finfo(np.float64).eps
+)  # times |x|: a displacement that is rounded by 0.1 % at most
 _AT = 4.0 * float(np.finfo(np.float64).eps)  # times |x|: a wall so near is reached
 
 
@@ -73,6 +76,15 @@ class Walls:
             return np.divide(room, np.abs(steps), out=most, where=steps != 0.0)
 
         return aimed, (limit(self.box, aimed), limit(self.box, -aimed))
+
+    def rounded(self, indices: IntArray, steps: FloatArray) -> FloatArray:
+        """Return steps from the present point as the precision of x leaves them."""
+        here = self._x[indices]
+        return np.asarray((here + steps) - here)
+
+    def plainly(self, indices: IntArray) -> FloatArray:
+        """Return how far each coordinate has to go for its displacement not to be lost in its precision."""
+        return np.asarray(_PLAINLY * np.abs(self._x[indices]))
 
     # ------------------------------------------------------------ the way down
 
