@@ -118,12 +118,11 @@ class Confirmation:
             change = answer.ahead
             linear = length * abs(slope)
             curvature, steepness = 2.0 * (change + linear) / length**2, abs(slope)
+            down = change <= -rules.descend * linear
             if node.first is not None:
-                # Two lengths on this side give its slope and its curvature.
-                far, there = node.first
-                curvature = 2.0 * (there / far - change / length) / (far - length)
-                steepness = 0.5 * length * curvature - change / length
-            if node.first is not None or change <= -rules.descend * linear:
+                steepness, curvature = _side(node.first, (length, change))
+                down = min(change, node.first[1]) < 0.0
+            if down:
                 bent = node.first is None and 0.5 * curvature * length > 0.1 * abs(slope)
                 if side and bent and differences.odd(curvature):
                     # Probed uphill, confirmed downhill: a kink may lie between, with another slope behind it.
@@ -146,11 +145,8 @@ class Confirmation:
                         # Perhaps nothing but the error of the slope: it promises no more than all of f.
                         curvature = max(curvature, differences.floor(slope))
                 self.keeper.found(coordinate, math.copysign(steepness, slope), curvature, error)
-            elif (shorter := self._shorter(node, abs(slope), length, change)) > 0.0:
-                # Too long a step, a kink, or the wrong coordinate: a shorter one tells.
-                node.failed, node.length = (length, change), shorter
-            else:
-                node.failed, node.length = None, 0.0
+            elif node.first is not None or not self._nearer(node, position, length, change):
+                node.first, node.failed, node.length = None, None, 0.0
                 self.keeper.tried(side, False)
                 if node.size == 1 or change >= rules.descend * linear:
                     # Uphill on this side too: a kink. It is no use, but it is accounted for.
@@ -164,6 +160,25 @@ class Confirmation:
 
         step = -math.copysign(length, slope)
         return Request(np.array([coordinate]), np.array([step]), Role.CONFIRM, absorb)
+
+    def _nearer(self, node: Node, position: int, length: float, change: float) -> bool:
+        """Note how far to ask after a step that was no descent; return whether at all."""
+        slope = node.u / float(self.tree.weights[position])
+        shorter = self._shorter(node, abs(slope), length, change)
+        if shorter > 0.0:
+            node.failed, node.length = (length, change), shorter
+            return True
+        if node.failed is None or node.u < 0.0 or node.size > 1:
+            return False
+        # Uphill by what was seen on the other side of a kink. On this one f may fall, if only by little.
+        steepness, curvature = _side(node.failed, (length, change))
+        least = self.constants.trust * self.differences.rounding
+        if steepness <= 0.0 or not 0.5 * steepness**2 > least * curvature > 0.0:
+            return False
+        # That is all that it promises, and it has to wait for its turn.
+        node.u = steepness * abs(float(self.tree.weights[position]))
+        node.first, node.length = (length, change), steepness / curvature
+        return True
 
     def _shorter(self, node: Node, slope: float, length: float, change: float) -> float:
         """Return how far to ask after a step that was no descent; zero when f leads uphill at once.
@@ -266,3 +281,14 @@ class Confirmation:
             self.keeper.open(node)
 
         return look.request(tree.order[position : position + 1], np.array([weight]), Role.CONFIRM, absorb)
+
+
+def _side(one: tuple[float, float], two: tuple[float, float]) -> tuple[float, float]:
+    """Return how steep f falls on one side, and its curvature there, given its changes at two lengths.
+
+    >>> _side((2.0, -2.0), (1.0, -2.0))
+    (3.0, 2.0)
+    """
+    (far, there), (near, here) = one, two
+    curvature = 2.0 * (there / far - here / near) / (far - near)
+    return 0.5 * near * curvature - here / near, curvature

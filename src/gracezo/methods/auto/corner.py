@@ -94,7 +94,7 @@ class Corner:
         self._at = at
         self._coordinate = coordinate
         self._there = there
-        self._least = rounding / (_BLUR * abs(slope)) + _ULPS * abs(float(at.x[coordinate]))
+        self._least = rounding / (_BLUR * abs(slope)) + _ULPS * max(abs(float(at.x[coordinate])), abs(there))
         self._near = Tangent(float(at.x[coordinate]), at.value, slope)
         self._far: Tangent | None = None
         self._width = abs(there - self._near.place)
@@ -139,7 +139,10 @@ class Corner:
                 if near.value == self._at.value and (around := (yield from self._look_around())):
                     return around if self._stands(*around) else None
                 share = _CLOSER  # the other side is too far off and bends
-            found = yield from self._draw_near(near.place + share * (far.place - near.place))
+            place = near.place + share * (far.place - near.place)
+            if place in (near.place, far.place):
+                break  # nothing lies between, in the precision of x
+            found = yield from self._draw_near(place)
             if found is not None or self._far is None:
                 return found
             stretch = 1.0 if self._near is near else 2.0  # the other side is better known from nearer

@@ -49,6 +49,7 @@ class Support:
         self._tree: Tree | None = None
         self._members: IntArray = np.zeros(0, np.int64)  # positions in the support, in the tree's order
         self._scale: FloatArray = np.zeros(0)
+        self._felt: FloatArray = np.zeros(0)  # the slopes that looks have to be long enough for
         self._least: FloatArray = np.zeros(0)  # ε that moves each far enough
         self._rooted = False
         self._unresolved = 0
@@ -130,6 +131,10 @@ class Support:
         order = self.indices[self._members]
         tree = Tree(order, *self._walls.aim(order, weights, self._differences.size(1.0, 0.0)))
         least = np.maximum(self._walls.plainly(order), self.kinks.reach[self._members])
+        # What a bound holds has a slope that will stay; it is not to make looks at the others longer.
+        self._felt = np.where(
+            self._walls.shut(order, self.slopes[self._members]), 0.0, self.slopes[self._members]
+        )
         self._least = np.zeros(n)
         np.divide(least, np.abs(tree.weights), out=self._least, where=tree.weights != 0.0)
         self._tree = tree
@@ -196,10 +201,7 @@ class Support:
         # In the scale of the weights each coordinate has curvature one.
         curvature = float(np.sum((weights * self._scale[span]) ** 2))
         room = tree.room(node.start, stop)
-        about = abs(node.u)
-        if self.kinks.any:
-            # Not so near that a kink at hand is crossed by its own inaccuracy: the slope of a side is wanted.
-            about += abs(float(weights @ self.slopes[self._members[span]]))
+        about = abs(node.u) + abs(float(weights @ self._felt[span]))
         look = self._differences.along(curvature, about, room, float(self._least[span].max()))
         # Foreseen for the step as it is rounded: then rounding blurs no more than what the prediction misses.
         step = self._walls.rounded(tree.order[span], look.eps * weights)

@@ -101,8 +101,17 @@ class Walls:
         return float(self.box.ahead(self._x, np.array([coordinate]), np.array([-slope]))[0])
 
     def held(self, indices: IntArray, slopes: FloatArray) -> BoolArray:
-        """Return which coordinates stand at a wall that shuts their way down."""
-        return np.asarray(self.rooms(indices, slopes) <= _AT * np.abs(self._x[indices]))
+        """Return which coordinates stand at a wall that shuts their way down: a bound or a kink."""
+        return self._at(self.stops, indices, slopes)
+
+    def shut(self, indices: IntArray, slopes: FloatArray) -> BoolArray:
+        """Return which coordinates have their way down shut by a bound."""
+        return self._at(self.box, indices, slopes)
+
+    def _at(self, box: Box | None, indices: IntArray, slopes: FloatArray) -> BoolArray:
+        if box is None:
+            return np.zeros(len(indices), np.bool_)
+        return np.asarray(box.ahead(self._x, indices, -slopes) <= _AT * np.abs(self._x[indices]))
 
     def promise(self, indices: IntArray, slopes: FloatArray, diagonal: FloatArray) -> float:
         """Return the decrease of Newton steps along each coordinate alone, as far as there is room."""
