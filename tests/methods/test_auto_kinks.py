@@ -105,18 +105,6 @@ def test_nothing_on_the_way_is_a_step_of_one_query() -> None:
     assert (found, queries, corner.best.x[0]) == (None, 1, 1.0)
 
 
-def test_a_search_between_neighbours_in_floating_point_ends() -> None:
-    """No place lies between; the tangent there would be one of the two at hand."""
-    near = 0.5
-    far = float(np.nextafter(near, 1.0))
-    found, corner, queries = find(
-        lambda x: 1e-20 * (x - near) ** 2 - 1e-30 * x, near, -1e-30, far, likely=5.0
-    )
-    assert found is None
-    assert queries <= 4
-    assert corner.best.x[0] in (near, far)
-
-
 @pytest.mark.parametrize("seed", range(4))
 def test_a_kink_that_couples_coordinates_breaks_nothing(seed: int) -> None:
     goal = np.array([0.5, 1.5])
