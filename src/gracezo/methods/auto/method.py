@@ -26,6 +26,7 @@ from gracezo.methods.auto.answer import ANSWERS, DRAWS, drawn_again, measured_ag
 from gracezo.methods.auto.beginning import best_known
 from gracezo.methods.auto.both import together
 from gracezo.methods.auto.constants import Constants
+from gracezo.methods.auto.coupling import coupled
 from gracezo.methods.auto.density import Density
 from gracezo.methods.auto.difference import Differences
 from gracezo.methods.auto.estimator import TreeEstimator
@@ -162,6 +163,11 @@ class Auto:
         if forgone > _FORGONE * (self._start.value - at.value):
             stuck = f"slopes promise a decrease of {forgone:.2g}, but no step brings any"
             return at, Finish(Status.NOTHING_TO_FIND, f"{stuck}: f may have kinks here{self._remarks}")
+        if (yield from self._crossed(at, key)):
+            stuck = (
+                "each coordinate leads uphill, but f has kinks across them: several together may lead down"
+            )
+            return at, Finish(Status.NOTHING_TO_FIND, f"{stuck}{self._remarks}")
         what = "rounding" if self._differences.noise == 0.0 else "noise"
         return at, Finish(Status.CONVERGED, f"no decrease above the {what} of f is in sight{self._remarks}")
 
@@ -306,6 +312,24 @@ class Auto:
             return 0.0
         support = self._support
         return self._walls.promise(support.indices, support.slopes, support.smooth) - self._known()
+
+    def _crossed(self, at: Point, key: Key) -> Steps[bool]:
+        """Return whether f has kinks here that couple coordinates, as far as differences can show it."""
+        support, kinks = self._support, np.array(self._search.kinks, np.int64)
+        outside = np.setdiff1d(kinks, support.indices)
+        if self._differences.noise or not (support.kinks.any or len(outside)):
+            return False
+        lengths = np.append(support.lengths(), np.full(len(outside), self._differences.single(1.0, 0.0)))
+        self._draws += 1
+        return (
+            yield from coupled(
+                at,
+                np.append(support.indices, outside),
+                lengths,
+                self._differences.rounding,
+                key.child(self._draws).generator(),
+            )
+        )
 
     def _let_go(self) -> bool:
         """Give coordinates that steps were cut short for another try, as long as that brings something."""

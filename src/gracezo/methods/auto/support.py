@@ -103,6 +103,11 @@ class Support:
         """Let stiffened coordinates return by and by to the curvature measured on them."""
         self._stiff *= 0.5
 
+    def lengths(self) -> FloatArray:
+        """Return how far each coordinate has to go to show its slope; on a kink, that of one side."""
+        self.kinks.grow(len(self))
+        return np.maximum(self._differences.size(1.0, 0.0) / np.sqrt(self.smooth), self.kinks.reach)
+
     # ------------------------------------------------------------ refreshing
 
     def plant(self, rng: np.random.Generator, doubt: float, last: bool = False) -> None:

@@ -1,0 +1,93 @@
+"""Kinks across coordinates: told from kinks in single ones, and no reason to claim success."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import gracezo
+from gracezo.core.asks import Ask, OutOfQueries, Point
+from gracezo.core.types import FloatArray
+from gracezo.methods.auto.coupling import coupled
+
+_EPS = float(np.finfo(np.float64).eps)
+
+
+def told(f: Callable[[FloatArray], float], x: FloatArray, seed: int = 0) -> tuple[bool, int]:
+    """Return what the trials at x say of all coordinates, and the queries they took."""
+    value = f(x)
+    rounding = 2.0 * _EPS * abs(value)
+    steps = coupled(
+        Point(x, value),
+        np.arange(len(x)),
+        np.full(len(x), np.sqrt(2.0 * rounding)),
+        rounding,
+        np.random.default_rng(seed),
+    )
+    queries = 0
+    try:
+        ask = next(steps)
+        while True:
+            assert isinstance(ask, Ask)
+            queries += len(ask)
+            ask = steps.send(np.array([f(ask.point(row)) for row in range(len(ask))]))
+    except StopIteration as end:
+        return end.value, queries
+
+
+@settings(max_examples=50)
+@given(st.integers(0, 10**6), st.sampled_from([2, 3, 10, 60]))
+def test_kinks_in_single_coordinates_add_up(seed: int, n: int) -> None:
+    """The smooth rest may couple all of them, with curvatures of one at most along each."""
+    rng = np.random.default_rng(seed)
+    sizes = rng.uniform(0.01, 2.0, n)
+    root = rng.normal(size=(n, n))
+    hessian = root @ root.T
+    hessian /= np.sqrt(np.outer(np.diag(hessian), np.diag(hessian)))
+
+    def f(x: FloatArray) -> float:
+        return float(1.0 + (sizes * np.abs(x)).sum() + 0.5 * x @ hessian @ x)
+
+    assert told(f, np.zeros(n), seed) == (False, 12)
+
+
+@pytest.mark.parametrize("n", [4, 30])
+def test_kinks_across_coordinates_do_not(n: int) -> None:
+    def chain(x: FloatArray) -> float:
+        return float(1.0 + np.abs(np.diff(x)).sum() + 0.1 * np.abs(x).sum())
+
+    shown = [told(chain, np.zeros(n), seed) for seed in range(40)]
+    assert sum(found for found, _ in shown) >= 35
+    assert max(queries for _, queries in shown) <= 12
+
+
+def test_a_single_coordinate_costs_nothing() -> None:
+    assert told(lambda x: 1.0 + abs(float(x[0])), np.zeros(1)) == (False, 0)
+
+
+def test_too_few_answers_end_it() -> None:
+    steps = coupled(Point(np.zeros(2), 1.0), np.arange(2), np.ones(2), 1e-16, np.random.default_rng(0))
+    next(steps)
+    with pytest.raises(OutOfQueries):
+        steps.send(np.array([2.0]))
+
+
+def test_a_valley_between_the_axes_is_no_minimum() -> None:
+    """Each coordinate alone leads uphill from (0, 0); both together lead down to (1, 1)."""
+    result = gracezo.minimize(
+        lambda x: float(10.0 * abs(x[0] - x[1]) + abs(x[0] + x[1] - 2.0)), [0.0, 0.0], seed=0
+    )
+    assert (result.status, result.success) == (4, False)
+    assert "kinks across them" in result.message
+    assert result.nfev == 12  # nine that find no way down, and three that tell why
+
+
+def test_a_corner_is_a_minimum() -> None:
+    goal = np.array([0.3, -0.2, 0.0, 0.0])
+    result = gracezo.minimize(lambda x: float(np.abs(x - goal).sum() + 1.0), np.zeros(4), seed=0)
+    assert result.success, result.message
+    assert result.fun == pytest.approx(1.0, abs=1e-9)
