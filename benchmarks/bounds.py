@@ -1,6 +1,6 @@
 """Boxes that cut the optimum off: where `auto` ends, and where L-BFGS-B with exact gradients does.
 
-    PYTHONPATH=src:. python benchmarks/bounds.py [--only chain-10k-12,...] [--queries 20000]
+    PYTHONPATH=src:. python benchmarks/bounds.py [--only chain-10k-12,...] [--queries 200000]
 
 The box of a function: of the coordinates that differ between x0 and its optimum without bounds, every
 second may go only half of that way; all others may go ten times the longest way. (Attack depends on
@@ -141,7 +141,7 @@ def _projected(problem: Problem, box: Bounds, x: FloatArray) -> float:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", help="names of functions, separated by commas")
-    parser.add_argument("--queries", type=int, default=20_000, help="the budget (20,000)")
+    parser.add_argument("--queries", type=int, default=200_000, help="the budget (200,000)")
     words = parser.parse_args()
     print("| function | to 1e-4 | to 1e-8 | at the end | f | L-BFGS-B | above it by | gradient | outside |")
     print("|---|---|---|---|---|---|---|---|---|")
