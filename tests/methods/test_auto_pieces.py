@@ -752,7 +752,14 @@ def test_labels_pay_by_the_rounds_of_cuts_that_they_save(
         assert search.tree is not None
         density = Sure(factor * chance)
         questions = Questions(
-            Constants(), search._differences, density, search.tree, search, Walls(), complete, batch
+            Constants(),
+            search._differences,
+            density,
+            search.tree,
+            search,
+            Walls(),
+            complete=complete,
+            batch=batch,
         )
         asked = questions.about(Node(0, size, 1.0, 1e-12))
         assert (asked is not None) == pay

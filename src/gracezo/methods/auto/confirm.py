@@ -59,6 +59,8 @@ class Confirmation:
         Who is told what came of a set.
     walls
         The bounds around the present point.
+    thorough
+        Whether what falls by little behind a kink is wanted, too.
     """
 
     constants: Constants
@@ -67,6 +69,7 @@ class Confirmation:
     tree: Tree
     keeper: Keeper
     walls: Walls
+    thorough: bool = False
 
     def confirmation(self, node: Node, position: int) -> Request:
         """Return the query on a candidate alone that makes sure of it."""
@@ -168,14 +171,14 @@ class Confirmation:
         if shorter > 0.0:
             node.failed, node.length = (length, change), shorter
             return True
-        if node.failed is None or node.u < 0.0 or node.size > 1:
+        if not self.thorough or node.failed is None or node.u < 0.0 or node.size > 1:
             return False
         # Uphill by what was seen on the other side of a kink. On this one f may fall, if only by little.
         steepness, curvature = _side(node.failed, (length, change))
         least = self.constants.trust * self.differences.rounding
         if steepness <= 0.0 or not 0.5 * steepness**2 > least * curvature > 0.0:
             return False
-        # That is all that it promises, and it has to wait for its turn.
+        # That is all that it promises.
         node.u = steepness * abs(float(self.tree.weights[position]))
         node.first, node.length = (length, change), steepness / curvature
         return True

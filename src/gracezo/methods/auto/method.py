@@ -299,6 +299,10 @@ class Auto:
                 return self._support.requests(self._batch)
             if self._let_go():
                 return self._next_requests(key)
+            if self._search.kinks and not (noisy or self._search.thorough):
+                # Many coordinates may fall by little, and each brings its kink with it: so these come last.
+                self._search.thorough = True
+                return self._replant_outside(key)
             if not self._sharpen():
                 return []
             self._fruitless = 0

@@ -82,6 +82,8 @@ class Search:
         self._sapling: tuple[Tree, float, float] | None = None  # and the sum over all of it, with its error
         self.tree: Tree | None = None
         self.kinks: list[int] = []  # coordinates that lead uphill on both sides
+        self.thorough = False
+        """Whether what falls by little behind a kink is wanted, too: where nothing else is left."""
         self.flat = True
         self.outdated = False
         """Whether a recheck has shown that the tree is to be planted anew."""
@@ -260,8 +262,9 @@ class Search:
             self.tree,
             self,
             self._walls,
-            self._complete,
-            limit,
+            thorough=self.thorough,
+            complete=self._complete,
+            batch=limit,
         )
         top = self._top_price()
         least = top / (_ALIKE if limit == 1 else _WORTH)
