@@ -16,9 +16,7 @@ from gracezo.core.box import Box
 from gracezo.core.types import BoolArray, FloatArray, IntArray
 
 _NONE: IntArray = np.zeros(0, np.int64)
-_PLAINLY = 1000.0 * float(
-    np.finfo(np.float64).eps
-)  # times |x|: a displacement that is rounded by 0.1 % at most
+_PLAINLY = 1000.0 * float(np.finfo(np.float64).eps)  # times |x|: a step that is rounded by 0.1 % at most
 _AT = 4.0 * float(np.finfo(np.float64).eps)  # times |x|: a wall so near is reached
 
 
