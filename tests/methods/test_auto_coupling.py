@@ -76,16 +76,15 @@ def test_too_few_answers_end_it() -> None:
         steps.send(np.array([2.0]))
 
 
-def test_a_valley_between_the_axes_is_no_minimum() -> None:
+def test_a_valley_between_the_axes_is_followed() -> None:
     """Each coordinate alone leads uphill from (0, 0); both together lead down to (1, 1)."""
     result = gracezo.minimize(
         lambda x: float(10.0 * abs(x[0] - x[1]) + abs(x[0] + x[1] - 2.0)), [0.0, 0.0], seed=0
     )
+    assert result.fun < 1e-6
     assert (result.status, result.success) == (4, False)
     assert "kinks across them" in result.message
-    assert (
-        result.nfev == 24
-    )  # nine that find no way down, twelve that look again behind kinks, three that tell why
+    assert result.nfev == 441
 
 
 def test_a_corner_is_a_minimum() -> None:

@@ -446,21 +446,23 @@ class TestWhereTheModelBegins:
 
     def test_from_all_alike_where_the_measured_are_out_of_date(self) -> None:
         measured = np.append(10.0 ** np.linspace(-3.0, 3.0, 20), 1000.0)
-        middle = math.exp(np.log(measured).mean())
-        assert middle < 2.0
-        assert self.begun(self.pairs(np.ones(20)), measured) == pytest.approx(middle)
+        assert self.begun(self.pairs(np.full(20, 0.1)), measured) == pytest.approx(0.1)
 
     def test_from_something_between_where_that_fits_best(self) -> None:
         measured = 10.0 ** np.append(np.linspace(-3.0, 3.0, 20), 3.0)
-        half = math.exp(0.5 * np.log(measured).mean()) * math.sqrt(1000.0)
-        assert self.begun(self.pairs(np.sqrt(measured[:20])), measured) == pytest.approx(half)
+        half = 0.1 * np.sqrt(measured)
+        assert self.begun(self.pairs(half[:20]), measured) == pytest.approx(half[-1])
 
     def test_in_a_larger_scale_where_coordinates_are_coupled(self) -> None:
         together = np.ones(20)
         assert self.begun([(together, np.full(20, 20.0))], np.ones(21)) == pytest.approx(20.0)
 
     def test_never_below_what_was_measured(self) -> None:
-        assert self.begun(self.pairs(np.full(20, 0.01)), np.ones(21)) == pytest.approx(1.0)
+        measured = 10.0 ** np.linspace(-1.0, 1.0, 21)
+        assert self.begun(self.pairs(0.01 * measured[:20]), measured) == pytest.approx(10.0)
+
+    def test_below_one_guess_for_all(self) -> None:
+        assert self.begun(self.pairs(np.full(20, 0.01)), np.ones(21)) == pytest.approx(0.01)
 
     def test_not_in_the_scale_of_a_single_kink(self) -> None:
         change = np.ones(20)

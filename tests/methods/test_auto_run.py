@@ -380,7 +380,7 @@ def test_corners_are_reached_along_straight_lines() -> None:
 
 
 def test_success_is_claimed_only_where_the_minimum_is_among_kinks() -> None:
-    reached, stopped = [], []
+    reached = []
     for seed in [0, 1, 2, 3, 13, 17, 29, 38, 53, 54, 66, 68, 132, 148, 155]:  # each of them has failed once
         rng = np.random.default_rng(500 + seed)
         d = 5 if seed % 2 else 20
@@ -403,8 +403,5 @@ def test_success_is_claimed_only_where_the_minimum_is_among_kinks() -> None:
         left = (result.fun - least) / (tents(x0) - least)
         assert left < 1e-5 or not result.success, (seed, result.message)
         assert left < 1e-2
-        assert (result.status == 4) == result.message.startswith("slopes promise a decrease of")
         reached.append(left < 1e-5)
-        stopped.append(result.status)
-    assert sum(reached) >= 13
-    assert 4 in stopped  # at kinks that it could not overcome, and says so
+    assert all(reached)

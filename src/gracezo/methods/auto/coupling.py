@@ -1,4 +1,4 @@
-"""Before a run that stands on kinks is called converged: whether the kinks couple coordinates.
+"""Before a run on kinks is called converged: whether it stands on them, and whether they couple coordinates.
 
 Uphill along each coordinate is uphill along all of them together, if the kinks are in single coordinates
 (|x_i|). It is not, if they lie across them (|x_i − x_j|, the largest of several). Kinks in single coordinates
@@ -15,7 +15,15 @@ from gracezo.core.asks import Ask, OutOfQueries, Point, Role, SparseRows, Steps
 from gracezo.core.types import FloatArray, IntArray
 
 _TRIALS = 4  # random halves and signs; each shows one link between two coordinates with a chance of a quarter
+_PLAINLY = 4.0  # times the error of f
 _ADDED = 1e-3  # share of the rise by which a sum may be missed: far more than what curvature adds to it
+
+
+def uphill(at: Point, coordinates: IntArray, lengths: FloatArray, rounding: float) -> Steps[bool]:
+    """Return whether f plainly rises on both sides of each coordinate, so far away, for two queries each."""
+    both = np.concatenate([lengths, -lengths])
+    values = yield Ask(at.x, SparseRows.coordinates(np.tile(coordinates, 2), both), Role.CONFIRM)
+    return bool(np.all(values > at.value + _PLAINLY * rounding))
 
 
 def coupled(

@@ -96,6 +96,7 @@ class Kinks:
 
     def moved(self, x: FloatArray, slopes: FloatArray) -> None:
         """Note where the coordinates are, and foresee the slopes of those that have come to their kink."""
+        self.grow(len(x))
         away = x != self.places
         self.sides[away] = 0.0
         self.pinned[away] = False

@@ -36,6 +36,9 @@ class Model:
         self._steps: FloatArray = np.zeros((memory + 1, 0))
         self._changes: FloatArray = np.zeros((memory + 1, 0))
 
+    def __len__(self) -> int:
+        return self._count
+
     def direction(
         self, slopes: FloatArray, diagonal: FloatArray, free: BoolArray | None = None
     ) -> FloatArray:
@@ -113,8 +116,10 @@ def _fitted(
         along, across = squares[-1] * chosen, changed[-1] / chosen
         # Coupled coordinates bend f more than each alone (Oren & Luenberger's scaling in the metric of D).
         scale = float(np.sqrt(across.sum() / along.sum()))
+    # What was measured alone is no more than what coupling adds to; one curvature for all is a guess.
+    least = 1.0 if chosen is diagonal and float(np.ptp(logs)) > 0.0 else 0.0
     # Where one coordinate holds most of the change, as at a kink, the pair speaks of that one alone.
-    if not 1.0 < scale < math.inf or 2.0 * float(across.max()) > float(across.sum()):
+    if not least < scale < math.inf or 2.0 * float(across.max()) > float(across.sum()):
         return chosen
     return scale * chosen
 

@@ -124,7 +124,7 @@ class Questions(Confirmation):
         """
         tree, span = self.tree, stop - start
         whole = start == node.start and stop == node.stop
-        narrow = not self.differences.noise and span <= _NARROW * node.size
+        narrow = not self.differences.noise and node.start < start and span <= _NARROW * node.size
         begin = node.start if narrow else start
         room = tree.room(begin, stop)
 

@@ -109,8 +109,8 @@ class Stepper:
         """The lowest point met by looks."""
         self.care = 10.0
         """How much of the support's gradient must be known before a step."""
-        self.forgone = 0.0
-        """Decrease that slopes promise where no step has brought any."""
+        self.forgone: FloatArray = np.zeros(0)
+        """The slopes, of those met first, that were given up because no step along them brought anything."""
 
     def path(self) -> Path:
         """Return the way of the step that the model would make now."""
@@ -150,7 +150,7 @@ class Stepper:
             support.stiffen(path.direction, min(trial.t for trial in trials), 0.0, ahead=1.0)
             doubt = self._fail(doubt)
         else:
-            self._failures, self.forgone = 0, 0.0
+            self._failures = 0
         if not self._differences.noise and self.landing.value < min(at.value, best.value):
             return self._land(at, bounds, doubt or 0.0)
         if best.change >= 0.0:
@@ -203,6 +203,13 @@ class Stepper:
         self._arrive(moved)
         return moved
 
+    def restart(self, at: Point) -> None:
+        """Go on at a point that was reached in another way: what failed elsewhere may be tried here."""
+        self._failures, self.forgone = 0, np.zeros(0)
+        self._made = None
+        self._support.loosen()
+        self._arrive(at)
+
     def _arrive(self, at: Point) -> None:
         """Go on around another point."""
         self._search.centre(at)
@@ -243,6 +250,6 @@ class Stepper:
             return math.inf
         if self._failures > _LASTING:
             support = self._support
-            self.forgone = self._walls.promise(support.indices, support.slopes, support.smooth)
+            self.forgone = support.slopes.copy()
             support.slopes[:] = 0.0
         return doubt

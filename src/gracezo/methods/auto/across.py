@@ -1,0 +1,189 @@
+"""The way across kinks that no single coordinate leads out of: |x_i − x_j|, the largest of several terms.
+
+BFGS finds it where f can be differentiated almost everywhere, if the line search steps over kinks: a pair
+that crosses one teaches the model a large curvature across it, and steps come to lie along it (Lewis &
+Overton, *Nonsmooth optimization via quasi-Newton methods*, Mathematical Programming 141, 135–163, 2013). The
+search is their algorithm 2.6, by bisection and doubling until f has fallen (c₁) and the slope along the line
+has risen (c₂): not to the lowest point, which would be on the kink, where slopes say nothing.
+
+A gradient costs a query a coordinate, so this is for few of them, and only if kinks couple them
+(`coupling.py`). It begins a little off the place where other ways have stopped: a coordinate that stands on a
+kink has no slope.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from gracezo.core.asks import Ask, OutOfQueries, Point, Role, SparseRows, Steps
+from gracezo.core.keys import Key
+from gracezo.core.types import FloatArray, IntArray
+from gracezo.methods.auto.coupling import coupled
+from gracezo.methods.auto.difference import Differences
+from gracezo.methods.auto.walls import Walls
+
+_FALLEN, _RISEN = 1e-4, 0.5  # c₁ and c₂
+_STEPS = 100  # at the most
+_ASIDE = 1e-6  # of the way that coordinates have come: how far aside it is seen whether kinks couple them
+_SHORTER = 0.1  # of the last one: that way, where nothing has moved since
+_OFF = 1e-3  # of the way that the coordinates have come: how far off to begin
+_FIRST = 0.1  # of that way: the first step, when nothing is known of curvatures
+_BISECTIONS = 40
+_NEAR = 1e-7  # of a step: how far on its slope is measured
+_NEARBY = 1e-8  # of the way and of |x|: how far off slopes are measured; the square root of the precision
+_PAIRS = 20  # more of them are not waited for
+_RECENT = 5  # steps, beside one for each coordinate, in which it is to bring something
+_LITTLE = 1e-4  # of what it has brought: next to nothing
+
+
+class Across:
+    """The way across kinks; one object a run, since how far to go follows from how far others have come.
+
+    Parameters
+    ----------
+    differences, walls
+        What the run has learned.
+    start
+        Where it began.
+    key
+        Of its random numbers.
+    """
+
+    def __init__(self, differences: Differences, walls: Walls, start: Point, key: Key) -> None:
+        self._differences = differences
+        self._walls = walls
+        self._origin, self._way = start.x, 1.0
+        self._key = key
+        self._tries = 0
+        self._tried = math.inf  # f where it was tried last
+        self.coupled = False
+        """Whether kinks across coordinates have shown themselves."""
+
+    def untried(self, value: float, least: float) -> bool:
+        """Whether f has come down by more than so much since the last try."""
+        return self._tried - value > least
+
+    def leg(self, at: Point, coordinates: IntArray) -> Steps[Point]:
+        """Go down along these coordinates, if kinks couple them; return the lowest point met."""
+        ways = np.abs(at.x - self._origin)[coordinates]
+        self._way = float(np.median(ways[ways > 0.0])) if ways.any() else _SHORTER * self._way
+        self._origin, self._tried = at.x, at.value
+        self._tries += 1
+        rng = self._key.child(self._tries).generator()
+        aside = np.full(len(coordinates), _ASIDE * self._way)
+        if not (yield from coupled(at, coordinates, aside, self._differences.rounding, rng)):
+            return at
+        self.coupled = True
+        return (yield from _Valley(self._walls, coordinates, self._way).descend(at, rng))
+
+
+class _Valley:
+    """One descent: BFGS along some coordinates, which have come so far as a rule."""
+
+    def __init__(self, walls: Walls, coordinates: IntArray, way: float) -> None:
+        self._walls = walls
+        self._coordinates = coordinates
+        self._way = way
+        self._inverse: FloatArray | None = None  # of the curvatures
+        self._best: Point
+
+    def descend(self, at: Point, rng: np.random.Generator) -> Steps[Point]:
+        """Go down from a little off a point; return the lowest that was met, which may be that point."""
+        self._best = at
+        try:
+            yield from self._descend(at, rng)
+        except OutOfQueries:
+            if self._best is at:
+                raise
+        return self._best
+
+    def _descend(self, at: Point, rng: np.random.Generator) -> Steps[None]:
+        start, n = at.x[self._coordinates], len(self._coordinates)
+        here = yield from self._at(at.x, start + _OFF * self._way * rng.standard_normal(n))
+        slopes = yield from self._slopes(here)
+        values = [here.value]
+        recent = min(n, _PAIRS) + _RECENT  # it takes a pair for each coordinate to learn how a valley lies
+        while len(values) <= _STEPS:
+            moved = yield from self._line(here, slopes)
+            if moved is here:
+                if self._inverse is None:
+                    return
+                self._inverse = None
+                continue
+            after = yield from self._slopes(moved)
+            self._learn((moved.x - here.x)[self._coordinates], after - slopes)
+            here, slopes = moved, after
+            values.append(here.value)
+            if len(values) > recent and values[-recent - 1] - here.value <= _LITTLE * (
+                values[0] - here.value
+            ):
+                return
+
+    def _line(self, here: Point, slopes: FloatArray) -> Steps[Point]:
+        """Search along the direction of the model; return where both conditions hold, or the lowest point."""
+        direction = self._direction(slopes)
+        slope = float(slopes @ direction)
+        if not slope < 0.0:
+            return here
+        x, lowest = here.x[self._coordinates], here
+        low, high, t = 0.0, math.inf, 1.0
+        for _ in range(_BISECTIONS):
+            trial = yield from self._at(here.x, x + t * direction)
+            if trial.value < lowest.value:
+                lowest = trial
+            if not trial.value <= here.value + _FALLEN * t * slope:
+                high = t
+            else:
+                near = _NEAR * t
+                beyond = yield from self._at(here.x, x + (t + near) * direction)
+                if (beyond.value - trial.value) / near >= _RISEN * slope:
+                    return trial
+                low = t
+            t = 2.0 * low if high == math.inf else 0.5 * (low + high)
+            if not low < t < high:
+                break
+        return lowest
+
+    def _direction(self, slopes: FloatArray) -> FloatArray:
+        if self._inverse is not None:
+            return np.asarray(-self._inverse @ slopes)
+        norm = float(np.linalg.norm(slopes))
+        return slopes if norm == 0.0 else -_FIRST * self._way / norm * slopes
+
+    def _learn(self, step: FloatArray, change: FloatArray) -> None:
+        """Update the inverse (Nocedal & Wright, Numerical Optimization, 2nd ed., equation 6.17)."""
+        curved = float(step @ change)
+        if not curved > 0.0:
+            return
+        if self._inverse is None:
+            self._inverse = curved / float(change @ change) * np.eye(len(step))
+        tilt = np.eye(len(step)) - np.outer(step, change) / curved
+        self._inverse = tilt @ self._inverse @ tilt.T + np.outer(step, step) / curved
+
+    def _slopes(self, here: Point) -> Steps[FloatArray]:
+        """Measure the slope of each coordinate alone."""
+        x = here.x[self._coordinates]
+        steps = _NEARBY * (self._way + np.abs(x))
+        if self._walls.box is not None:
+            steps = self._walls.box.inward(here.x, self._coordinates, steps)
+        steps = (x + steps) - x
+        values = yield Ask(here.x, SparseRows.coordinates(self._coordinates, steps), Role.REFRESH)
+        slopes = np.zeros(len(steps))
+        np.divide(values - here.value, steps, out=slopes, where=(steps != 0.0) & np.isfinite(values))
+        return slopes
+
+    def _at(self, base: FloatArray, places: FloatArray) -> Steps[Point]:
+        """Ask with the coordinates at other places."""
+        x = base.copy()
+        x[self._coordinates] = places
+        if self._walls.box is not None:
+            x = self._walls.box.clip(x)
+        values = yield Ask.at(x, Role.STEP)
+        if not len(values):
+            raise OutOfQueries
+        point = Point(x, math.inf if math.isnan(values[0]) else float(values[0]))
+        if point.value < self._best.value:
+            self._best = point
+        return point

@@ -1,0 +1,427 @@
+"""The loop: each query goes where it promises the largest decrease of f per query.
+
+What can be done next, with its promised decrease and its cost in queries:
+
+- open a set of the search over the coordinates outside the support;
+- recheck that search, when steps have brought decreases that the model did not foresee;
+  at once, when the chance that it is out of date, times the queries until the next
+  find, is more than the one query that a recheck costs;
+- refresh the support, and then step (`timing.py` says when, `step.py` how).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from gracezo.core.asks import Point, Role, Steps
+from gracezo.core.keys import Key
+from gracezo.core.method import Problem
+from gracezo.core.result import Finish, Status
+from gracezo.core.steps import counting
+from gracezo.core.types import FloatArray, IntArray
+from gracezo.methods.auto.both import together
+from gracezo.methods.auto.constants import Constants
+from gracezo.methods.auto.coupling import coupled, uphill
+from gracezo.methods.auto.density import Density
+from gracezo.methods.auto.difference import Differences
+from gracezo.methods.auto.request import Request, answered
+from gracezo.methods.auto.search import Search
+from gracezo.methods.auto.step import FULL, Stepper
+from gracezo.methods.auto.support import Support, outside
+from gracezo.methods.auto.timing import Timing
+from gracezo.methods.auto.walls import Walls
+
+_PATIENCE = 2  # times that a noisy sum of all coordinates must show nothing
+_BARREN = 2  # plantings at one point without a find after which the search is not worth another
+_PARTS = 256  # of a refresh, after each of which a step is foretold anew
+_CHECK = 0.25  # share of the hunt that it may take to make sure of its end
+_ACROSS = "each coordinate leads uphill, but f has kinks across them"
+_FORGONE = 1e-6  # share of the decrease so far that slopes may still promise where a run has converged
+
+
+@dataclass(frozen=True)
+class _Foretold:
+    """What a step along the first `size` coordinates promised after so many answers about slopes."""
+
+    size: int
+    answers: int
+    promise: float
+
+
+class Hunt:
+    """The sparse way down; see the rules on top of this file.
+
+    Parameters
+    ----------
+    problem
+        What is known before the first query.
+    constants
+        What the method assumes.
+    eps
+        A fixed ε, when the user wants one.
+    """
+
+    def __init__(self, problem: Problem, constants: Constants, eps: float | None = None) -> None:
+        self._problem = problem
+        self._batch = problem.batch
+        self._constants = constants
+        self._eps = eps
+        self.differences = Differences(constants, eps)
+        """How far to move, and what is known of f."""
+        self.walls = Walls(problem.bounds)
+        """The bounds around the present point."""
+        self._support = Support(constants, self.differences, self.walls)
+        density = Density(problem.free, constants.forget)
+        self._search = Search(constants, self.differences, density, self._found, self.walls)
+        self._timing = Timing(constants.overhead)
+        self._stepper = Stepper(
+            constants,
+            self.differences,
+            self.walls,
+            self._support,
+            self._search,
+            self._timing,
+            self._batch,
+        )
+        self._draws = 0
+        self._searched_here = True
+        self._stale = False  # whether slopes are known by subtraction, in part from before the last step
+        self._fruitless = 0
+        self._planted = -1  # size of the support when the search was planted last
+        self._barren = 0  # plantings at this point since the last find
+        self._retried = math.inf  # what f has to come down to before coordinates are let go again
+        self._foretold: _Foretold | None = None
+        self._following: list[Request] = []  # what has to be asked next
+        self.done = False
+        """Whether there is nothing left to ask where it is."""
+
+    @property
+    def noise(self) -> float:
+        """The standard deviation of f's noise, as far as it is known."""
+        return self.differences.noise
+
+    @property
+    def free(self) -> IntArray:
+        """All coordinates that can move."""
+        return outside(self._problem.d, self.walls.fixed)
+
+    @property
+    def met(self) -> IntArray:
+        """Those that have mattered; when nothing is left, those that lead uphill on both sides, too."""
+        kinks = self._search.kinks if self.done else []
+        return np.union1d(self._support.indices, np.array(kinks, np.int64))
+
+    @property
+    def kinked(self) -> bool:
+        """Whether it has met kinks."""
+        return bool(self._search.kinks) or self._support.kinks.any or bool(self._stepper.forgone.any())
+
+    @property
+    def first(self) -> float:
+        """The value of f where the run began."""
+        return self._start.value
+
+    @property
+    def value(self) -> float:
+        """The value of f where it is."""
+        return self._here.value
+
+    def begin(self, at: Point, key: Key) -> Steps[None]:
+        """Take the first look at f, around the point where the run begins."""
+        self._key = key
+        self._start = self._here = at
+        self._search.centre(at)
+        self._suspect()
+        self._plant_outside()
+        yield from self._search.begin(at, self._problem.noise)
+
+    def leg(self, at: Point, rounds: int) -> Steps[Point]:
+        """Search and step; return the present point after a step, or after so many rounds without one."""
+        if at is not self._here:
+            self._relocate(at)
+        most = self._timing.rounds + rounds
+        while self._timing.rounds < most:
+            requests = self._next_requests()
+            if requests is None:
+                self._here = yield from self._step(at)
+                return self._here
+            if not requests:
+                self.done = True
+                break
+            refreshing = sum(
+                len(request.shares) * request.repeats for request in requests if request.role is Role.REFRESH
+            )
+            heard, spent = yield from counting(answered(at, requests), self._batch)
+            self._timing.spend(spent, self._rounds(refreshing))
+            self._stepper.landing.note(at, heard)
+        return at
+
+    def _relocate(self, at: Point) -> None:
+        """Go on at a point that was reached in another way: all slopes are to be measured again."""
+        self._here, self.done = at, False
+        self._stepper.restart(at)
+        self._search.outdated = True
+        self._replant_support(doubt=math.inf)
+        self._foretold = None
+        self._searched_here = False
+
+    @property
+    def promise(self) -> float:
+        """The decrease that all slopes promise, those found and those that sums over the others show."""
+        return self._step_promise() + self._support.promise + self._search.promise
+
+    def end(self, at: Point, kinks_across: bool) -> Steps[Finish]:
+        """Say why there is nothing left to ask; and whether it is known that kinks couple coordinates."""
+        if self._search.flat and not len(self._support):
+            return Finish(Status.NOTHING_TO_FIND, "nothing to find: all probes left the objective unchanged")
+        least = _FORGONE * (self._start.value - at.value)
+        given_up = np.zeros(len(self._support))
+        given_up[: len(self._stepper.forgone)] = self._stepper.forgone
+        forgone = max(self._promise_of(given_up), self._held_back())
+        if forgone > least and not (yield from self._stands(at, given_up, least)):
+            stuck = f"slopes promise a decrease of {forgone:.2g}, but no step brings any"
+            return Finish(Status.NOTHING_TO_FIND, f"{stuck}: f may have kinks here")
+        if kinks_across:
+            stuck = "and the way along these leads no further: this may be the minimum, or not"
+            return Finish(Status.NOTHING_TO_FIND, f"{_ACROSS}, {stuck}")
+        if (yield from self._crossed(at)):
+            return Finish(Status.NOTHING_TO_FIND, f"{_ACROSS}: several together may lead down")
+        what = "rounding" if self.differences.noise == 0.0 else "noise"
+        return Finish(Status.CONVERGED, f"no decrease above the {what} of f is in sight")
+
+    def _step(self, at: Point) -> Steps[Point]:
+        """Step, and return the present point, which may be the same."""
+        stepped = yield from self._stepper.step(at, self._start.x, self._problem.bounds)
+        if stepped.doubt is not None:
+            self._replant_support(stepped.doubt)
+        if stepped.to is None:
+            return at
+        self._searched_here = False
+        return stepped.to
+
+    # ------------------------------------------------------------ what the user knows
+
+    def _suspect(self) -> None:
+        """Take the user's coordinates into the support; their slopes are to be measured first."""
+        if self._problem.support is None:
+            return
+        for coordinate in np.setdiff1d(self._problem.support, self.walls.fixed).tolist():
+            self._support.add(coordinate, 0.0, math.nan)
+        self._stepper.care = FULL
+        self._replant_support(doubt=math.inf)
+
+    def _found(self, coordinate: int, slope: float, curvature: float, error: float) -> None:
+        self._fruitless = 0
+        self._stale = self._stale or not self._searched_here
+        self._support.add(coordinate, slope, curvature, error)
+
+    # ------------------------------------------------------------ bids
+
+    def _next_requests(self) -> list[Request] | None:
+        """Return the queries worth most now, None for a step, nothing when nothing is left."""
+        search, support, timing = self._search, self._support, self._timing
+        if self._following:
+            return [self._following.pop()]
+        if search.outdated:
+            return self._replant_outside()
+        if not search.rooted:
+            return search.requests(self._batch)
+        noise = self.differences.negligible
+        doubt = search.doubt if len(support) < self._problem.free else 0.0
+        find, recheck = (
+            bid if bid[0] > noise else (0.0, 1.0) for bid in (search.best, (doubt, timing.overhead))
+        )
+        promise, cost = max(find, recheck, key=lambda bid: bid[0] / bid[1])
+        overdue = find[0] > 0.0 and search.overdue(find[1])
+        rates = find[0] / find[1], math.inf if overdue else recheck[0] / recheck[1]
+        hidden = support.promise
+        gain = self._step_promise() + hidden
+        timing.offer(gain if gain > noise else 0.0)
+        if gain > noise:
+            # A step may have to wait for its gradient, which has its price too.
+            waits = self._known() < self._stepper.care * hidden
+            if waits:
+                worthwhile = timing.refresh_pays(gain, self._refresh_cost(), promise / cost)
+            else:
+                worthwhile = timing.step_pays(gain, promise, cost, search.promise + doubt)
+            if worthwhile:
+                timing.begin(gain)
+                return self._prepare(waits, rates)
+        return self._find(*rates)
+
+    def _prepare(self, waits: bool, rates: tuple[float, float]) -> list[Request] | None:
+        """Return the queries that a step has to wait for: for its gradient, or for curvatures; else None."""
+        search, support = self._search, self._support
+        if waits and search.exhausted and self._barren < _BARREN:
+            return self._replant_outside()
+        if not waits:
+            self._foretold = None
+            return support.bend(self._batch) or None
+        if support.pending and rates[1] > rates[0]:
+            return self._recheck()
+        return support.requests(self._batch) or None
+
+    def _find(self, find: float, recheck: float) -> list[Request] | None:
+        """Return the queries of the search, or those that make sure that nothing is left."""
+        if self._search.exhausted and not self._searched_here:
+            return self._replant_outside()
+        if find > 0.0 and find >= recheck:
+            return self._search.requests(self._batch) or self._next_requests()
+        if recheck > 0.0:
+            return self._recheck()
+        if self._support.pending:
+            return self._support.requests(self._batch)
+        return self._look_again()
+
+    def _recheck(self) -> list[Request]:
+        """Return what makes sure of the search, and of the support if that is to be measured too.
+
+        A batch has room for the sum over the tree that would be planted next.
+        """
+        self._timing.spend(0, only_for_step=1)
+        changed = self._search.drifting >= 0.5 and len(self._support) < self._problem.free
+        outside = self._search.recheck()
+        if self._batch > 1:
+            asked = [outside, self._search.sapling(*self._fresh())] if changed else [outside]
+            if self._support.pending:
+                asked += self._support.requests(self._batch - len(asked))
+            return asked
+        if not self._support.pending:
+            return [outside]
+        if self.differences.noise and self.differences.pairs is None:
+            return [outside]  # the difference of two noisy values would be too uncertain
+        (inside,) = self._support.requests(1)
+        return [together(outside, inside, self._following.append) or outside]
+
+    def _look_again(self) -> list[Request] | None:
+        """Return what is left to ask when nothing is in sight: with other weights, or more often."""
+        noisy = self.differences.noise > 0.0
+        if self._searched_here and not (noisy and self._fruitless < _PATIENCE):
+            if self._stale:
+                self._replant_support(doubt=0.0, last=True)
+                return self._support.requests(self._batch)
+            if self._let_go():
+                return self._next_requests()
+            if self._search.kinks and not (noisy or self._search.thorough):
+                # Many coordinates may fall by little, and each brings its kink with it: so these come last.
+                self._search.thorough = True
+                return self._replant_outside()
+            if not self._sharpen():
+                return []
+            self._fruitless = 0
+            self._replant_support(doubt=0.0)
+        self._fruitless += 1
+        return self._replant_outside()
+
+    def _held_back(self) -> float:
+        """Return the decrease that slopes promise beyond what steps that were cut short have left of it."""
+        if self.differences.noise:
+            return 0.0
+        support = self._support
+        return self._promise_of(support.slopes) - self._known()
+
+    def _promise_of(self, slopes: FloatArray) -> float:
+        """Return the decrease that slopes of the support promise, as far as f is smooth."""
+        return self.walls.promise(self._support.indices, slopes, self._support.smooth)
+
+    def _stands(self, at: Point, given_up: FloatArray, least: float) -> Steps[bool]:
+        """Return whether those that promise what steps do not bring stand on kinks that were not located."""
+        support = self._support
+        steepest = np.maximum(np.abs(support.slopes), np.abs(given_up))
+        suspects = np.flatnonzero(steepest**2 / (2.0 * support.smooth) * len(support) > least)
+        if self.differences.noise or not 0 < 2 * len(suspects) <= _CHECK * self._timing.rounds:
+            return False
+        lengths, rounding = support.lengths()[suspects], self.differences.rounding
+        return (yield from uphill(at, support.indices[suspects], lengths, rounding))
+
+    def _crossed(self, at: Point) -> Steps[bool]:
+        """Return whether f has kinks here that couple coordinates, as far as differences can show it."""
+        support, kinks = self._support, np.array(self._search.kinks, np.int64)
+        outside = np.setdiff1d(kinks, support.indices)
+        stuck = support.kinks.any or len(outside) or bool(self._stepper.forgone.any())
+        if self.differences.noise or not stuck:
+            return False
+        lengths = np.append(support.lengths(), np.full(len(outside), self.differences.single(1.0, 0.0)))
+        self._draws += 1
+        return (
+            yield from coupled(
+                at,
+                np.append(support.indices, outside),
+                lengths,
+                self.differences.rounding,
+                self._key.child(self._draws).generator(),
+            )
+        )
+
+    def _let_go(self) -> bool:
+        """Give coordinates that steps were cut short for another try, as long as that brings something."""
+        least = _FORGONE * (self._start.value - self._here.value)
+        if self._held_back() <= least or self._here.value > self._retried:
+            return False
+        self._retried = self._here.value - least
+        self._support.loosen()
+        self._foretold = None
+        return True
+
+    def _sharpen(self) -> bool:
+        """Look more often from now on, if noise may hide a decrease; return whether it may."""
+        tree, pairs = self._search.tree, self.differences.pairs
+        return tree is not None and pairs is not None and pairs.sharpen(tree.error, self.differences.flattest)
+
+    def _replant_outside(self) -> list[Request] | None:
+        self._plant_outside()
+        # Nothing is outside when all coordinates have been found; then the support goes on alone.
+        return self._search.requests(self._batch) or self._next_requests()
+
+    def _step_promise(self) -> float:
+        """Return the decrease that the model promises for a step with what is known."""
+        support, told = self._support, self._foretold
+        slopes, diagonal = support.slopes, support.diagonal
+        # An answer changes few of many slopes, and a path takes time in proportion to their number.
+        heard = 0 if told is None else support.answers - told.answers
+        if told is None or heard * _PARTS >= len(slopes) or (heard and not support.open):
+            path = self._stepper.path()
+            # Walls may leave nothing of what the model hoped for; each coordinate alone still has its part.
+            blocked = self.walls.stops is not None and not path.descends
+            promise = self._known() if blocked else -path.foreseen(1.0)
+            told = self._foretold = _Foretold(len(slopes), support.answers, promise)
+        # No step has been made yet along those found since: the model has their own curvature only.
+        new = slice(told.size, None)
+        return told.promise + self.walls.promise(support.indices[new], slopes[new], diagonal[new])
+
+    def _known(self) -> float:
+        """Return the same in the scale of the refresh, coordinate by coordinate."""
+        support = self._support
+        return self.walls.promise(support.indices, support.slopes, support.diagonal)
+
+    def _refresh_cost(self) -> float:
+        """Return the rounds until the gradient is known well enough: for all of it, or its largest part."""
+        left = self._support.open
+        if self._stepper.care > 100.0:
+            return self._rounds(left)
+        return math.log2(1.0 + left) / math.log2(1.0 + self._batch)
+
+    def _rounds(self, queries: int) -> int:
+        """Return the rounds that so many queries take."""
+        return -(-queries // self._batch)
+
+    def _plant_outside(self) -> None:
+        barren = self._searched_here and len(self._support) == self._planted
+        self._barren = self._barren + 1 if barren else 0
+        self._planted = len(self._support)
+        self._search.plant(*self._fresh())
+        self._searched_here = True
+
+    def _fresh(self) -> tuple[IntArray, np.random.Generator]:
+        """Return what a tree is made of: the coordinates outside of the support, and a stream of its own."""
+        self._draws += 1
+        free = outside(self._problem.d, self._support.indices, self.walls.fixed)
+        return free, self._key.child(self._draws).generator()
+
+    def _replant_support(self, doubt: float, last: bool = False) -> None:
+        self._draws += 1
+        self._support.plant(self._key.child(self._draws).generator(), doubt, last)
+        self._stale = False

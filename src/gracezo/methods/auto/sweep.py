@@ -1,0 +1,192 @@
+"""A sweep: one coordinate after the other, each as far as f falls along it.
+
+Where kinks or ripples make slopes a poor guide, values are not. Each coordinate is tried to one side and the
+other; the step is doubled for as long as that helps, and the parabola through the last three values ends it.
+A coordinate keeps the length of its last move. After all of them, those that moved are swept again, for as
+long as that pays more per query than all have.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from gracezo.core.asks import Ask, OutOfQueries, Point, Role, SparseRows, Steps
+from gracezo.core.steps import counting
+from gracezo.core.types import FloatArray, IntArray
+from gracezo.methods.auto.walls import Walls
+
+_LEGS = 16  # in which all coordinates are swept
+_FIRST = 0.1  # times 1 + |x|: how far to try where nothing has moved yet
+_SHORTER = 0.25  # share of its length that is left to a coordinate that has not moved so far
+_FINE = 1e-5  # of the first length
+_LEAST = 1e-10  # times 1 + |x|: how short that may become
+_DOUBLINGS = 60
+_NOWHERE = 1e-8  # share of the way: a vertex so near brings nothing but rounding
+
+
+class Sweep:
+    """Goes along single coordinates, by values alone.
+
+    Parameters
+    ----------
+    walls
+        The bounds.
+    coordinates
+        All that can move.
+    start
+        Where the run began: how far others have moved is how far to try.
+    noise
+        The standard deviation of f's noise.
+    rng
+        Where their order is drawn from.
+    """
+
+    def __init__(
+        self,
+        walls: Walls,
+        coordinates: IntArray,
+        start: FloatArray,
+        noise: float,
+        rng: np.random.Generator,
+    ) -> None:
+        self._walls = walls
+        self._coordinates = coordinates
+        self._start = start
+        self._noise = noise
+        self._role = Role.TRIAL if noise else Role.STEP
+        self._rng = rng
+        self._lengths: FloatArray | None = None
+        self._first = 0.0  # the longest of them, at first
+        self._queue: list[int] = []
+        self._moved: list[int] = []  # on the present pass
+        self._whole = True  # whether that goes over all coordinates
+        self._pass = (0.0, 0)  # its decrease, and its queries
+        self._pays = 0.0  # decrease per query of the last pass over all
+        self._x: FloatArray = start
+        self._value = math.inf
+
+    @property
+    def fine(self) -> bool:
+        """Whether single coordinates have been tried as finely as is of use."""
+        return (
+            self._lengths is not None
+            and float(np.max(self._lengths[self._coordinates])) <= _FINE * self._first
+        )
+
+    def leg(self, at: Point) -> Steps[Point]:
+        """Go along the next coordinates; return the present point."""
+        self._x, self._value = at.x, at.value
+        if self._lengths is None:
+            self._lengths = self._first_lengths(at.x)
+            self._first = float(np.max(self._lengths))
+        try:
+            for _ in range(max(len(self._coordinates) // _LEGS, 1)):
+                yield from self._next(self._lengths)
+        except OutOfQueries:
+            if self._value == at.value:
+                raise
+        return Point(self._x, self._value, self._noise) if self._value < at.value else at
+
+    def _next(self, lengths: FloatArray) -> Steps[None]:
+        """Go along the next coordinate."""
+        if not self._queue:
+            self._next_pass()
+        coordinate, before = self._queue.pop(), self._value
+        _, queries = yield from counting(self._along(coordinate, lengths), 1)
+        self._pass = self._pass[0] + before - self._value, self._pass[1] + queries
+        if self._value < before:
+            self._moved.append(coordinate)
+
+    def _first_lengths(self, x: FloatArray) -> FloatArray:
+        ways = np.abs(x - self._start)
+        moved = ways[ways > 0.0]
+        return np.full(len(x), np.median(moved)) if len(moved) else _FIRST * (1.0 + np.abs(x))
+
+    def _next_pass(self) -> None:
+        rate = self._pass[0] / max(self._pass[1], 1)
+        if self._whole:
+            self._pays = rate
+        self._whole = not self._moved or (not self._whole and rate < self._pays)
+        following = self._coordinates if self._whole else np.array(self._moved)
+        self._queue = self._rng.permutation(following).tolist()
+        self._moved, self._pass = [], (0.0, 0)
+
+    # ------------------------------------------------------------ one coordinate
+
+    def _along(self, i: int, lengths: FloatArray) -> Steps[None]:
+        """Go along one coordinate."""
+        start, first, length = float(self._x[i]), self._value, float(lengths[i])
+        ahead = yield from self._try(i, start + length)
+        if ahead[1] < first:
+            yield from self._expand(i, (start, first), ahead)
+        else:
+            behind = yield from self._try(i, start - length)
+            if behind[1] < first:
+                yield from self._expand(i, (start, first), behind)
+            else:
+                yield from self._vertex(i, behind, (start, first), ahead)
+        least = _LEAST * (1.0 + abs(start))
+        lengths[i] = max(abs(float(self._x[i]) - start), _SHORTER * length, least)
+
+    def _expand(self, i: int, start: tuple[float, float], best: tuple[float, float]) -> Steps[None]:
+        """Double a step that helps, for as long as it does, and try the vertex."""
+        before = start
+        self._accept(i, best)
+        for _ in range(_DOUBLINGS):
+            beyond = yield from self._try(i, 2.0 * best[0] - start[0])
+            if beyond[0] == best[0]:  # a wall
+                return
+            if not beyond[1] < best[1]:
+                yield from self._vertex(i, before, best, beyond)
+                return
+            before, best = best, beyond
+            self._accept(i, best)
+
+    def _vertex(
+        self, i: int, one: tuple[float, float], best: tuple[float, float], two: tuple[float, float]
+    ) -> Steps[None]:
+        """Try the minimum of the parabola through three places, the middle one being the best."""
+        (a, fa), (b, fb), (c, fc) = one, best, two
+        left, right = (b - a) * (fb - fc), (b - c) * (fb - fa)
+        bend = left - right
+        if not math.isfinite(bend) or bend == 0.0:
+            return
+        place = b - 0.5 * ((b - a) * left - (b - c) * right) / bend
+        if abs(place - b) <= _NOWHERE * abs(c - a):
+            return
+        vertex = yield from self._try(i, place)
+        if vertex[1] < self._value:
+            self._accept(i, vertex)
+
+    def _accept(self, i: int, place: tuple[float, float]) -> None:
+        self._x = self._x.copy()  # the last one may still be in use
+        self._x[i], self._value = place
+
+    def _try(self, i: int, place: float) -> Steps[tuple[float, float]]:
+        """Ask with one coordinate elsewhere; return where it came to, and f there."""
+        if (box := self._walls.box) is not None:
+            place = min(max(place, float(box.lower[i])), float(box.upper[i]))
+        here = float(self._x[i])
+        step = _step(here, place)
+        if here + step == here:
+            return here, self._value
+        row = SparseRows.coordinates(np.array([i]), np.array([step]))
+        values = yield Ask(self._x, row, self._role)
+        if not len(values):
+            raise OutOfQueries
+        value = float(values[0])
+        return here + step, math.inf if math.isnan(value) else value
+
+
+def _step(here: float, place: float) -> float:
+    """Return the step that leads to a place: in the precision of x that may be a neighbour of the difference.
+
+    >>> here, place = 0.9127555772777217, -0.8132702392002724
+    >>> here + (place - here) == place, here + _step(here, place) == place
+    (False, True)
+    """
+    step = place - here
+    near = (step, math.nextafter(step, -math.inf), math.nextafter(step, math.inf))
+    return next((each for each in near if here + each == place), step)
