@@ -114,7 +114,7 @@ def test_a_coordinate_ends_on_its_bound() -> None:
     f, box = bowl(np.array([-3.0, 0.4, 9.0]), 1.0), Box(np.array([-0.7, -2, -2]), np.array([1, 2, 2.5]))
     way, point, asked = sweep(3, box), at(f, 0.0, 0.0, 0.0), list[Ask]()
     for leg in range(6):
-        point, asks = followed(way.leg(point), f)
+        point, asks = followed(way.leg(point), f, box)
         asked += asks
         if leg == 2:  # all have been swept
             assert (point.x[0], point.x[2]) == (-0.7, 2.5)
@@ -129,8 +129,9 @@ def test_a_bound_is_met_from_anywhere() -> None:
     rng, f = np.random.default_rng(0), bowl(-9.0)
     for _ in range(200):
         low, start = -float(rng.random()), at(f, float(rng.random()), 0.0)
-        way = Sweep(Walls(Box.of(low, 1.0, 2)), np.arange(1), start.x - [0.0, 2.0], 0.0, rng)
-        point, asks = followed(way.leg(start), f)  # how far another has moved is how far to try: two
+        box = Box.of(low, 1.0, 2)
+        way = Sweep(Walls(box), np.arange(1), start.x - [0.0, 2.0], 0.0, rng)
+        point, asks = followed(way.leg(start), f, box)  # how far another has moved is how far to try: two
         assert places(asks) == [1.0, low]
         assert point.x[0] == low
 

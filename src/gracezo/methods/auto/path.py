@@ -15,10 +15,9 @@ import numpy as np
 
 from gracezo.core.types import FloatArray, IntArray
 from gracezo.methods.auto.model import Model
-from gracezo.methods.auto.walls import Walls
+from gracezo.methods.auto.walls import BEYOND, Walls
 
 _ROUNDS = 10  # in which coordinates may be found to meet a wall
-_BEYOND = 1.0 + 8.0 * float(np.finfo(np.float64).eps)  # so that the sum is not rounded short of the wall
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,6 +98,6 @@ def newton_path(
         through = free & (np.abs(step) > ahead)
         if not through.any():
             break
-        step[through] = np.copysign(_BEYOND * ahead[through], step[through])
+        step[through] = np.copysign(BEYOND * ahead[through], step[through])
         free &= ~through
     return Path(walls, indices, slopes, step, wish)

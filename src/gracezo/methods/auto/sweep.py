@@ -15,7 +15,7 @@ import numpy as np
 from gracezo.core.asks import Ask, OutOfQueries, Point, Role, SparseRows, Steps
 from gracezo.core.steps import counting
 from gracezo.core.types import FloatArray, IntArray
-from gracezo.methods.auto.walls import Walls
+from gracezo.methods.auto.walls import BEYOND, Walls
 
 _LEGS = 16  # in which all coordinates are swept
 _FIRST = 0.1  # times 1 + |x|: how far to try where nothing has moved yet
@@ -166,27 +166,17 @@ class Sweep:
 
     def _try(self, i: int, place: float) -> Steps[tuple[float, float]]:
         """Ask with one coordinate elsewhere; return where it came to, and f there."""
-        if (box := self._walls.box) is not None:
-            place = min(max(place, float(box.lower[i])), float(box.upper[i]))
         here = float(self._x[i])
-        step = _step(here, place)
-        if here + step == here:
+        step = place - here
+        place = here + step  # as it is rounded
+        if (box := self._walls.box) is not None and not box.lower[i] < place < box.upper[i]:
+            place = min(max(place, float(box.lower[i])), float(box.upper[i]))
+            step = BEYOND * (place - here)  # the bounds cut it
+        if place == here:
             return here, self._value
         row = SparseRows.coordinates(np.array([i]), np.array([step]))
         values = yield Ask(self._x, row, self._role)
         if not len(values):
             raise OutOfQueries
         value = float(values[0])
-        return here + step, math.inf if math.isnan(value) else value
-
-
-def _step(here: float, place: float) -> float:
-    """Return the step that leads to a place: in the precision of x that may be a neighbour of the difference.
-
-    >>> here, place = 0.9127555772777217, -0.8132702392002724
-    >>> here + (place - here) == place, here + _step(here, place) == place
-    (False, True)
-    """
-    step = place - here
-    near = (step, math.nextafter(step, -math.inf), math.nextafter(step, math.inf))
-    return next((each for each in near if here + each == place), step)
+        return place, math.inf if math.isnan(value) else value

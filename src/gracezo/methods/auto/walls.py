@@ -17,6 +17,8 @@ from gracezo.core.types import BoolArray, FloatArray, IntArray
 
 _NONE: IntArray = np.zeros(0, np.int64)
 _PLAINLY = 1000.0 * float(np.finfo(np.float64).eps)  # times |x|: a step that is rounded by 0.1 % at most
+BEYOND = 1.0 + 8.0 * float(np.finfo(np.float64).eps)
+"""Times the way to a wall: a step whose sum is not rounded short of it. What is beyond is cut."""
 _AT = 4.0 * float(np.finfo(np.float64).eps)  # times |x|: a wall so near is reached
 
 
