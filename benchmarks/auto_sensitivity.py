@@ -4,9 +4,10 @@
 
 First those of `Constants`; then those on top of the files that deal with noise (on functions with noise of
 1e-4 of f(x0)), with kinks (on Attack, and on a sum of |x_i − c_i| of which all coordinates begin at a kink
-of another slope), with batches (of eight; queries and rounds) and with dense functions. A run that does not
-reach its target counts with its whole budget. Instances 100 and up, so that none of those on which the bars
-are measured is used here.
+of another slope), with batches (of eight; queries and rounds), with dense functions, and with the choice
+among ways down (a logistic loss and kinks in all of 100 coordinates, the largest of several parabolas). A run
+that does not reach its target counts with its whole budget. Instances 100 and up, so that none of those on
+which the bars are measured is used here.
 """
 
 from __future__ import annotations
@@ -14,16 +15,21 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import fields, replace
+from functools import partial
 from types import ModuleType
 from typing import TypeAlias
 
 import numpy as np
 from benchmarks.auto_bars import spend
+from scipy.optimize import minimize
+from scipy.special import expit
 
 from benchmarks import noise_bars
 from gracezo.core.types import FloatArray
 from gracezo.methods.auto import (
+    across,
     confirm,
+    contest,
     corner,
     difference,
     kinks,
@@ -31,9 +37,11 @@ from gracezo.methods.auto import (
     model,
     pairs,
     pinning,
+    plain,
     questions,
     root,
     search,
+    sweep,
 )
 from gracezo.methods.auto.constants import Constants
 from gracezo.problems import Attack, Distance, Magnitude
@@ -55,6 +63,12 @@ _KINKS: _Places = [
 ]
 _BATCH: _Places = [(search, ("_WORTH", "_USEFUL")), (questions, ("_SINGLE",)), (line, ("_BESIDE",))]
 _DENSE: _Places = [(model, ("_RECENT", "_CLEARLY"))]
+_WAYS: _Places = [
+    (contest, ("_HOPE", "_FEW", "_MET", "_REDEEMED", "_LITTLE", "_LOST", "_AGAIN", "_STALLED", "_LEAST")),
+    (plain, ("_LAST",)),
+    (sweep, ("_LEGS", "_SHORTER")),
+    (across, ("_OFF", "_FIRST", "_RISEN", "_LITTLE")),
+]
 
 
 def measure(constants: Constants, instances: int) -> list[float]:
@@ -131,6 +145,41 @@ def when_dense(instances: int) -> list[float]:
     return [float(mean) for mean in np.mean(rows, axis=0)]
 
 
+def by_other_ways(instances: int) -> list[float]:
+    """Return the mean queries on a logistic loss, to 1e-3, on corners, to 0.01, and on a minimax, to 1e-4.
+
+    The least value of the logistic loss is that of its gradient method, run to the end.
+    """
+    rows = []
+    for seed in range(100, 100 + instances):
+        rng = np.random.default_rng(seed)
+        features = rng.standard_normal((80, 100)) * rng.choice([-1.0, 1.0], 80)[:, np.newaxis]
+        goal, bends = rng.standard_normal(100), rng.uniform(0.5, 3.0, (6, 8))
+        tilts = rng.standard_normal((6, 8))
+        tilts -= tilts.mean(axis=0)
+
+        def logistic(x: FloatArray, a: FloatArray = features, least: float = 0.0) -> float:
+            return float(np.logaddexp(0.0, -(a @ x)).mean() + 0.005 * (x @ x)) - least
+
+        def slope(x: FloatArray, a: FloatArray = features) -> FloatArray:
+            return np.asarray(0.01 * x - expit(-(a @ x)) @ a / len(a))
+
+        def corners(x: FloatArray, goal: FloatArray = goal) -> float:
+            return float(np.abs(x - goal).sum())
+
+        def largest(
+            x: FloatArray, goal: FloatArray = goal, tilts: FloatArray = tilts, bends: FloatArray = bends
+        ) -> float:
+            z = x[:8] - goal[:8]
+            return float(np.max(tilts @ z + 0.5 * bends @ (z * z)) + 0.5 * (x[8:] @ x[8:]))
+
+        least = float(minimize(logistic, np.zeros(100), jac=slope, method="BFGS").fun)
+        runs = (partial(logistic, least=least), 1e-3), (corners, 0.01), (largest, 1e-4)
+        spent = [(spend(fun, np.zeros(100), seed, (ratio,), 5000), ratio) for fun, ratio in runs]
+        rows.append([run.to[ratio] or 5000 for run, ratio in spent])
+    return [float(mean) for mean in np.mean(rows, axis=0)]
+
+
 def altered(places: _Places) -> Iterator[str]:
     """Halve and double each constant in turn; yield what it is called while it is changed."""
     for module, names in places:
@@ -183,7 +232,7 @@ def constants(instances: int) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--instances", type=int, default=5)
-    parser.add_argument("--only", default="constants,noise,kinks,batch,dense")
+    parser.add_argument("--only", default="constants,noise,kinks,batch,dense,ways")
     chosen = parser.parse_args()
     tables: dict[str, Callable[[], None]] = {
         "constants": lambda: constants(chosen.instances),
@@ -198,6 +247,9 @@ def main() -> None:
         ),
         "dense": lambda: table(
             ("rotated quadratic, 0.01", "neighbours, 0.01"), _DENSE, when_dense, chosen.instances
+        ),
+        "ways": lambda: table(
+            ("logistic loss, 1e-3", "corners, 0.01", "minimax, 1e-4"), _WAYS, by_other_ways, chosen.instances
         ),
     }
     for name in chosen.only.split(","):

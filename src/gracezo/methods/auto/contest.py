@@ -26,6 +26,7 @@ from gracezo.methods.auto.across import Across
 from gracezo.methods.auto.hunt import Hunt
 from gracezo.methods.auto.plain import Plain
 from gracezo.methods.auto.sweep import Sweep
+from gracezo.methods.auto.verdict import FORGONE
 
 _HOPE = 4.0  # times what slopes promise: what a gradient may bring, at the most
 _FEW = 1.0 / 8.0  # share of the coordinates: if fewer hold the promise, to hunt for them pays
@@ -34,7 +35,6 @@ _REDEEMED = 0.25  # share of its promises below which the slopes of plain differ
 _LITTLE = 1e-3  # of the decrease so far: next to nothing
 _LOST = 0.25  # of the other's rate: a way that brings less has clearly lost
 _AGAIN = 4  # windows of a lost way's rival before it is tried again; twice as many each time
-_FORGONE = 1e-6  # of the decrease so far: what is not worth another try
 _STALLED = 10  # gradients along the coordinates met, in which a hunt among kinks is to bring something
 _LEVEL = 100  # gradients along all, before a way across is tried where neither they nor a sweep lead down
 _PASSES = 25  # queries along each coordinate that show that none leads down: ten passes, ever finer
@@ -136,7 +136,7 @@ class Contest:
         if not (self._contested and self._present == self._hunting and hunt.kinked):
             return False
         fallen, n = hunt.first - hunt.value, len(hunt.met)
-        if not 0 < n <= self._rounds or not self._across.untried(hunt.value, _FORGONE * fallen):
+        if not 0 < n <= self._rounds or not self._across.untried(hunt.value, FORGONE * fallen):
             return False
         stalled = self._record.rate(_STALLED * n) * _STALLED * n <= _LITTLE * fallen
         return hunt.done or (self._record.rounds >= _STALLED * n and stalled)
@@ -147,7 +147,7 @@ class Contest:
         hunt = self._hunt
         if not (self._contested and self._at_its_end and hunt.kinked):
             return False
-        new = self._swept - hunt.value > _FORGONE * (hunt.first - hunt.value)
+        new = self._swept - hunt.value > FORGONE * (hunt.first - hunt.value)
         return new and self._size * _PASSES <= self._rounds
 
     # ------------------------------------------------------------ the ways

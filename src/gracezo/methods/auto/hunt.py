@@ -19,12 +19,11 @@ import numpy as np
 from gracezo.core.asks import Point, Role, Steps
 from gracezo.core.keys import Key
 from gracezo.core.method import Problem
-from gracezo.core.result import Finish, Status
+from gracezo.core.result import Finish
 from gracezo.core.steps import counting
-from gracezo.core.types import FloatArray, IntArray
+from gracezo.core.types import IntArray
 from gracezo.methods.auto.both import together
 from gracezo.methods.auto.constants import Constants
-from gracezo.methods.auto.coupling import coupled, uphill
 from gracezo.methods.auto.density import Density
 from gracezo.methods.auto.difference import Differences
 from gracezo.methods.auto.request import Request, answered
@@ -32,14 +31,12 @@ from gracezo.methods.auto.search import Search
 from gracezo.methods.auto.step import FULL, Stepper
 from gracezo.methods.auto.support import Support, outside
 from gracezo.methods.auto.timing import Timing
+from gracezo.methods.auto.verdict import FORGONE, Verdict
 from gracezo.methods.auto.walls import Walls
 
 _PATIENCE = 2  # times that a noisy sum of all coordinates must show nothing
 _BARREN = 2  # plantings at one point without a find after which the search is not worth another
 _PARTS = 256  # of a refresh, after each of which a step is foretold anew
-_CHECK = 0.25  # share of the hunt that it may take to make sure of its end
-_ACROSS = "each coordinate leads uphill, but f has kinks across them"
-_FORGONE = 1e-6  # share of the decrease so far that slopes may still promise where a run has converged
 
 
 @dataclass(frozen=True)
@@ -174,23 +171,17 @@ class Hunt:
         return self._step_promise() + self._support.promise + self._search.promise
 
     def end(self, at: Point, kinks_across: bool) -> Steps[Finish]:
-        """Say why there is nothing left to ask; and whether it is known that kinks couple coordinates."""
-        if self._search.flat and not len(self._support):
-            return Finish(Status.NOTHING_TO_FIND, "nothing to find: all probes left the objective unchanged")
-        least = _FORGONE * (self._start.value - at.value)
-        given_up = np.zeros(len(self._support))
-        given_up[: len(self._stepper.forgone)] = self._stepper.forgone
-        forgone = max(self._promise_of(given_up), self._held_back())
-        if forgone > least and not (yield from self._stands(at, given_up, least)):
-            stuck = f"slopes promise a decrease of {forgone:.2g}, but no step brings any"
-            return Finish(Status.NOTHING_TO_FIND, f"{stuck}: f may have kinks here")
-        if kinks_across:
-            stuck = "and the way along these leads no further: this may be the minimum, or not"
-            return Finish(Status.NOTHING_TO_FIND, f"{_ACROSS}, {stuck}")
-        if (yield from self._crossed(at)):
-            return Finish(Status.NOTHING_TO_FIND, f"{_ACROSS}: several together may lead down")
-        what = "rounding" if self.differences.noise == 0.0 else "noise"
-        return Finish(Status.CONVERGED, f"no decrease above the {what} of f is in sight")
+        """Say why there is nothing left to ask, given whether kinks are known to couple coordinates."""
+        self._draws += 1
+        verdict = Verdict(
+            self._support,
+            self._search,
+            self.differences,
+            self._stepper.forgone,
+            self._start.value - at.value,
+            self._timing.rounds * self._batch,
+        )
+        return verdict.told(at, kinks_across, self._key.child(self._draws).generator())
 
     def _step(self, at: Point) -> Steps[Point]:
         """Step, and return the present point, which may be the same."""
@@ -242,7 +233,7 @@ class Hunt:
         timing.offer(gain if gain > noise else 0.0)
         if gain > noise:
             # A step may have to wait for its gradient, which has its price too.
-            waits = self._known() < self._stepper.care * hidden
+            waits = self._support.known < self._stepper.care * hidden
             if waits:
                 worthwhile = timing.refresh_pays(gain, self._refresh_cost(), promise / cost)
             else:
@@ -316,50 +307,10 @@ class Hunt:
         self._fruitless += 1
         return self._replant_outside()
 
-    def _held_back(self) -> float:
-        """Return the decrease that slopes promise beyond what steps that were cut short have left of it."""
-        if self.differences.noise:
-            return 0.0
-        support = self._support
-        return self._promise_of(support.slopes) - self._known()
-
-    def _promise_of(self, slopes: FloatArray) -> float:
-        """Return the decrease that slopes of the support promise, as far as f is smooth."""
-        return self.walls.promise(self._support.indices, slopes, self._support.smooth)
-
-    def _stands(self, at: Point, given_up: FloatArray, least: float) -> Steps[bool]:
-        """Return whether those that promise what steps do not bring stand on kinks that were not located."""
-        support = self._support
-        steepest = np.maximum(np.abs(support.slopes), np.abs(given_up))
-        suspects = np.flatnonzero(steepest**2 / (2.0 * support.smooth) * len(support) > least)
-        if self.differences.noise or not 0 < 2 * len(suspects) <= _CHECK * self._timing.rounds:
-            return False
-        lengths, rounding = support.lengths()[suspects], self.differences.rounding
-        return (yield from uphill(at, support.indices[suspects], lengths, rounding))
-
-    def _crossed(self, at: Point) -> Steps[bool]:
-        """Return whether f has kinks here that couple coordinates, as far as differences can show it."""
-        support, kinks = self._support, np.array(self._search.kinks, np.int64)
-        outside = np.setdiff1d(kinks, support.indices)
-        stuck = support.kinks.any or len(outside) or bool(self._stepper.forgone.any())
-        if self.differences.noise or not stuck:
-            return False
-        lengths = np.append(support.lengths(), np.full(len(outside), self.differences.single(1.0, 0.0)))
-        self._draws += 1
-        return (
-            yield from coupled(
-                at,
-                np.append(support.indices, outside),
-                lengths,
-                self.differences.rounding,
-                self._key.child(self._draws).generator(),
-            )
-        )
-
     def _let_go(self) -> bool:
         """Give coordinates that steps were cut short for another try, as long as that brings something."""
-        least = _FORGONE * (self._start.value - self._here.value)
-        if self._held_back() <= least or self._here.value > self._retried:
+        least = FORGONE * (self._start.value - self._here.value)
+        if self.noise or self._support.held_back <= least or self._here.value > self._retried:
             return False
         self._retried = self._here.value - least
         self._support.loosen()
@@ -386,16 +337,11 @@ class Hunt:
             path = self._stepper.path()
             # Walls may leave nothing of what the model hoped for; each coordinate alone still has its part.
             blocked = self.walls.stops is not None and not path.descends
-            promise = self._known() if blocked else -path.foreseen(1.0)
+            promise = self._support.known if blocked else -path.foreseen(1.0)
             told = self._foretold = _Foretold(len(slopes), support.answers, promise)
         # No step has been made yet along those found since: the model has their own curvature only.
         new = slice(told.size, None)
         return told.promise + self.walls.promise(support.indices[new], slopes[new], diagonal[new])
-
-    def _known(self) -> float:
-        """Return the same in the scale of the refresh, coordinate by coordinate."""
-        support = self._support
-        return self.walls.promise(support.indices, support.slopes, support.diagonal)
 
     def _refresh_cost(self) -> float:
         """Return the rounds until the gradient is known well enough: for all of it, or its largest part."""

@@ -80,6 +80,20 @@ class Support:
         floor = np.maximum(self.slopes**2 / (2.0 * differences.scale), differences.typical)
         return np.where(self.curvatures > 0.0, self.curvatures, np.maximum(floor, np.finfo(np.float64).tiny))
 
+    @property
+    def known(self) -> float:
+        """The decrease that its slopes promise, coordinate by coordinate."""
+        return self._walls.promise(self.indices, self.slopes, self.diagonal)
+
+    @property
+    def held_back(self) -> float:
+        """The decrease that they promise beyond what steps that were cut short have left of it."""
+        return self.promise_of(self.slopes) - self.known
+
+    def promise_of(self, slopes: FloatArray) -> float:
+        """Return what such slopes would promise, as far as f is smooth."""
+        return self._walls.promise(self.indices, slopes, self.smooth)
+
     def stiffen(self, direction: FloatArray, t: float, brought: float, ahead: float) -> None:
         """Take coordinates that alone promised more than the whole step brought no further than they came.
 

@@ -1,0 +1,90 @@
+"""Why a run has come to its end, and whether that may be called a success.
+
+Where f is smooth, no slope left is reason enough. Among kinks it is not: a slope may be left that no step
+makes use of, because the coordinate stands on a kink that was not located, or because something is wrong; and
+where kinks couple coordinates, each of them leads uphill though several together may lead down. So a few
+queries make sure before success is claimed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gracezo.core.asks import Point, Steps
+from gracezo.core.result import Finish, Status
+from gracezo.core.types import FloatArray
+from gracezo.methods.auto.coupling import coupled, uphill
+from gracezo.methods.auto.difference import Differences
+from gracezo.methods.auto.search import Search
+from gracezo.methods.auto.support import Support
+
+FORGONE = 1e-6
+"""Share of the decrease so far that slopes may still promise where a run has converged."""
+_CHECK = 0.25  # share of all queries that it may take to make sure
+_ACROSS = "each coordinate leads uphill, but f has kinks across them"
+
+
+@dataclass(frozen=True, eq=False)
+class Verdict:
+    """What is known of a run that has nothing left to ask.
+
+    Attributes
+    ----------
+    support, search, differences
+        What it has met and learned.
+    forgone
+        The slopes, of those met first, that were given up because no step along them brought anything.
+    fallen
+        The decrease so far.
+    spent
+        The queries so far.
+    """
+
+    support: Support
+    search: Search
+    differences: Differences
+    forgone: FloatArray
+    fallen: float
+    spent: int
+
+    def told(self, at: Point, kinks_across: bool, rng: np.random.Generator) -> Steps[Finish]:
+        """Say why the run ends here, given whether kinks are known to couple coordinates."""
+        if self.search.flat and not len(self.support):
+            return Finish(Status.NOTHING_TO_FIND, "nothing to find: all probes left the objective unchanged")
+        exact = self.differences.noise == 0.0
+        given_up = np.zeros(len(self.support))
+        given_up[: len(self.forgone)] = self.forgone
+        forgone = max(self.support.promise_of(given_up), self.support.held_back if exact else 0.0)
+        if forgone > FORGONE * self.fallen and not (exact and (yield from self._stands(at, given_up))):
+            stuck = f"slopes promise a decrease of {forgone:.2g}, but no step brings any"
+            return Finish(Status.NOTHING_TO_FIND, f"{stuck}: f may have kinks here")
+        if kinks_across:
+            stuck = "and the way along these leads no further: this may be the minimum, or not"
+            return Finish(Status.NOTHING_TO_FIND, f"{_ACROSS}, {stuck}")
+        if exact and (yield from self._crossed(at, rng)):
+            return Finish(Status.NOTHING_TO_FIND, f"{_ACROSS}: several together may lead down")
+        what = "rounding" if exact else "noise"
+        return Finish(Status.CONVERGED, f"no decrease above the {what} of f is in sight")
+
+    def _stands(self, at: Point, given_up: FloatArray) -> Steps[bool]:
+        """Return whether those that promise what steps do not bring stand on kinks that were not located."""
+        support = self.support
+        steepest = np.maximum(np.abs(support.slopes), np.abs(given_up))
+        promises = steepest**2 / (2.0 * support.smooth)
+        suspects = np.flatnonzero(promises * len(support) > FORGONE * self.fallen)
+        if not 0 < 2 * len(suspects) <= _CHECK * self.spent:
+            return False
+        lengths, rounding = support.lengths()[suspects], self.differences.rounding
+        return (yield from uphill(at, support.indices[suspects], lengths, rounding))
+
+    def _crossed(self, at: Point, rng: np.random.Generator) -> Steps[bool]:
+        """Return whether f has kinks here that couple coordinates, as far as differences can show it."""
+        support = self.support
+        outside = np.setdiff1d(np.array(self.search.kinks, np.int64), support.indices)
+        if not (support.kinks.any or len(outside) or self.forgone.any()):
+            return False
+        lengths = np.append(support.lengths(), np.full(len(outside), self.differences.single(1.0, 0.0)))
+        coordinates = np.append(support.indices, outside)
+        return (yield from coupled(at, coordinates, lengths, self.differences.rounding, rng))
