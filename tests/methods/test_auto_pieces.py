@@ -19,6 +19,7 @@ from gracezo.methods.auto.constants import Constants
 from gracezo.methods.auto.decode import read
 from gracezo.methods.auto.density import Density
 from gracezo.methods.auto.difference import Differences
+from gracezo.methods.auto.estimator import checked
 from gracezo.methods.auto.labels import labelled
 from gracezo.methods.auto.landing import Landing
 from gracezo.methods.auto.line import Trial, line_search
@@ -242,19 +243,23 @@ def test_what_cancels_in_one_sum_shows_in_the_other() -> None:
     search.plant(np.arange(1000), np.random.default_rng(0))
     tree = search.tree
     assert tree is not None
-    assert math.isnan(search.checked(1, 1.0))  # K was not asked
+
+    def left(number: int, norm: float) -> float:
+        return checked(tree, differences, 4.0, number, norm)
+
+    assert math.isnan(left(1, 1.0))  # K was not asked
     node = Node(0, 1000, 1.0, 1e-9)
     for other, seen in ((0.0, 0.0), (0.3, math.nan)):  # at 200 and 900, cancelling in U
         tree.moment, tree.blur = 700.0 + (200 - 900) * other, 1e-4
         weight = tree.weights[700]
         tree.remove(node, 700, 1.0 / weight)
         tree.weights[700] = weight
-        assert search.checked(1, 1.0) == pytest.approx(seen, abs=1e-9, nan_ok=True)
+        assert left(1, 1.0) == pytest.approx(seen, abs=1e-9, nan_ok=True)
     tree.moment, tree.blur = 0.0, 1e-4
-    assert search.checked(10, 1.0) == 0.0
-    assert math.isnan(search.checked(100, 1.0))  # so many that one may hide beside another
+    assert left(10, 1.0) == 0.0
+    assert math.isnan(left(100, 1.0))  # so many that one may hide beside another
     tree.blur = 1.0
-    assert math.isnan(search.checked(1, 1e6))  # too blurred
+    assert math.isnan(left(1, 1e6))  # too blurred
 
 
 def test_a_blurred_ratio_gives_a_window_around_it() -> None:
@@ -626,15 +631,17 @@ def planted(d: int = 1000) -> Search:
 def test_a_search_is_looked_at_again_when_it_would_waste_more_than_that_costs() -> None:
     search = planted()
     search.root(1.0, 1e-9)
-    assert not search.overdue(1e6)  # no step has given any reason
-    search.stir(0.1, missed=0.01)  # a fifth of `drift`; of two rechecks, one counts as fruitful beforehand
-    assert (search.overdue(9.0), search.overdue(11.0)) == (False, True)
-    assert search.doubt == pytest.approx(0.05)
-    search.stir(0.1, missed=0.5)
-    assert (search.overdue(1.9), search.overdue(2.1)) == (False, True)  # no more reason than one
+    assert not search.watch.overdue(1e6)  # no step has given any reason
+    search.watch.stir(
+        0.1, missed=0.01
+    )  # a fifth of `drift`; of two rechecks, one counts as fruitful beforehand
+    assert (search.watch.overdue(9.0), search.watch.overdue(11.0)) == (False, True)
+    assert search.watch.doubt == pytest.approx(0.05)
+    search.watch.stir(0.1, missed=0.5)
+    assert (search.watch.overdue(1.9), search.watch.overdue(2.1)) == (False, True)  # no more reason than one
     search.recheck()
-    assert not search.overdue(1e6)
-    assert search.doubt == 0.0
+    assert not search.watch.overdue(1e6)
+    assert search.watch.doubt == 0.0
 
 
 @pytest.mark.parametrize(("now", "outdated"), [(1.0, False), (1.2, True)])
@@ -642,12 +649,12 @@ def test_a_tree_whose_sum_has_changed_is_out_of_date(now: float, outdated: bool)
     search = planted()
     search.root(1.0, 1e-9)
     assert search.tree is not None
-    drifting = search.drifting
+    drifting = search.watch.drifting
     recheck = search.recheck()
     eps = recheck.steps[0] / search.tree.weights[0]
     recheck.absorb(Change(recheck.expected + eps * (now - 1.0)))
     assert search.outdated == outdated
-    assert (search.drifting > drifting) == outdated
+    assert (search.watch.drifting > drifting) == outdated
     search.plant(np.arange(1000), np.random.default_rng(1))
     assert not search.outdated
 
@@ -658,7 +665,7 @@ def test_a_tree_whose_sum_has_changed_is_out_of_date(now: float, outdated: bool)
 )
 def test_a_batch_cuts_where_a_query_tells_most(values: list[float], parts: list[int]) -> None:
     search = planted()
-    search._stirs = 0.0, 1.0  # no step has ever changed anything outside of the support
+    search.watch._stirs = 0.0, 1.0  # no step has ever changed anything outside of the support
     size = 1000 // len(values)
     for place, value in enumerate(values):
         search.open(Node(place * size, (place + 1) * size, value, 1e-9, several=True))
@@ -688,7 +695,7 @@ def test_a_batch_cuts_a_set_that_is_likely_to_have_its_turn_or_whose_tree_lasts(
 ) -> None:
     search = planted()
     for each in missed:
-        search.stir(0.0, each)
+        search.watch.stir(0.0, each)
     for place, value in enumerate([1.0, math.sqrt(share)]):  # prices go with the squares
         search.open(Node(place * 2, (place + 1) * 2, value, 1e-9, several=True))
     search._is_rooted = True

@@ -18,11 +18,13 @@ from gracezo.methods.auto.pairs import Pairs
 from gracezo.methods.auto.request import Change, Request, answered
 from gracezo.methods.auto.search import Search
 from gracezo.methods.auto.support import outside
+from gracezo.methods.auto.tree import Tree
 from gracezo.methods.auto.walls import Walls
 
 # The noise is measured with some five degrees of freedom: by so much errors have to be wider for 95 % of
 # the values to lie within two of them (the quantile of Student's t over that of the normal distribution).
 _STUDENT = 2.57 / 1.96
+_HIDING = 1e-4  # times the norm found: what may hide beside any of so many, summed over all pairs of them
 
 
 class TreeEstimator:
@@ -100,7 +102,9 @@ class TreeEstimator:
                     yield from answered(at, requests)
                     search.floor = self._constants.negligible * float(np.sqrt(norm2))
                     residual = search.unexplained
-                if not math.isnan(left := search.checked(len(found), math.sqrt(norm2))):
+                trust = self._constants.trust
+                left = checked(search.tree, differences, trust, len(found), math.sqrt(norm2))
+                if not math.isnan(left):
                     residual, settled = max(residual, left), True
                 settled = settled or search.flat
             if differences.pairs is not None:
@@ -141,3 +145,21 @@ class TreeEstimator:
         requests = [request for j in sorted(found) if (request := look_at(j)) is not None]
         if requests:
             yield from answered(at, requests)
+
+
+def checked(tree: Tree | None, differences: Differences, trust: float, number: int, norm: float) -> float:
+    """Return what K of all coordinates shows to be left, if that is nothing but an error; else NaN.
+
+    What cancels in U does not cancel in K. It counts if it is no more blurred than U with fresh weights.
+    But a coordinate may hide beside one found, whose value then makes up for it in U, and nearly in K: the
+    more likely, the more were found and the more K is blurred. That is decided by their `number` and `norm`.
+    """
+    if tree is None or math.isnan(tree.moment):
+        return math.nan
+    n = len(tree.order)
+    left, error = abs(tree.moment) / n, differences.met * tree.blur / n
+    fresh = differences.across(tree.squares(0, n), 0.0).fixed
+    seen = trust * error
+    if left > seen or error > fresh or number**2 * seen > _HIDING * norm:
+        return math.nan
+    return math.sqrt(3.0) * left  # labels k/n have the mean square 1/3

@@ -221,12 +221,12 @@ class Hunt:
         if not search.rooted:
             return search.requests(self._batch)
         noise = self.differences.negligible
-        doubt = search.doubt if len(support) < self._problem.free else 0.0
+        doubt = search.watch.doubt if len(support) < self._problem.free else 0.0
         find, recheck = (
             bid if bid[0] > noise else (0.0, 1.0) for bid in (search.best, (doubt, timing.overhead))
         )
         promise, cost = max(find, recheck, key=lambda bid: bid[0] / bid[1])
-        overdue = find[0] > 0.0 and search.overdue(find[1])
+        overdue = find[0] > 0.0 and search.watch.overdue(find[1])
         rates = find[0] / find[1], math.inf if overdue else recheck[0] / recheck[1]
         hidden = support.promise
         gain = self._step_promise() + hidden
@@ -273,7 +273,7 @@ class Hunt:
         A batch has room for the sum over the tree that would be planted next.
         """
         self._timing.spend(0, only_for_step=1)
-        changed = self._search.drifting >= 0.5 and len(self._support) < self._problem.free
+        changed = self._search.watch.drifting >= 0.5 and len(self._support) < self._problem.free
         outside = self._search.recheck()
         if self._batch > 1:
             asked = [outside, self._search.sapling(*self._fresh())] if changed else [outside]

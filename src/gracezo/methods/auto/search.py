@@ -23,11 +23,11 @@ from gracezo.methods.auto.request import Change, Request
 from gracezo.methods.auto.root import FAR, FirstLook
 from gracezo.methods.auto.tree import Node, Tree
 from gracezo.methods.auto.walls import Walls
+from gracezo.methods.auto.watch import Watch
 
 _ALIKE = 2.0  # how far below the best price a single coordinate may be to be taken without a query
 _WORTH = 256.0  # in a batch: how far below the best price a query may be to be asked; a sixteenth of its U
 _USEFUL = 0.75  # in a batch: how likely a cut has to be of use
-_HIDING = 1e-4  # times the norm found: what may hide beside any of so many, summed over all pairs of them
 
 
 @dataclass
@@ -77,8 +77,8 @@ class Search:
         self._complete = complete
         self._downhill = [(1.0, 1.0), (1.0, 1.0)]  # by sign of U: confirmed, and tried
         self._tries = [0, 0]  # the same, all that were ever made
-        self._drifted = (1.0, 2.0)  # rechecks: found changed, and made
-        self._stirs = (1.0, 1.0)  # steps: how much reason they have given to recheck, and made
+        self.watch = Watch(constants)
+        """Whether the tree is likely to be out of date."""
         self._sapling: tuple[Tree, float, float] | None = None  # and the sum over all of it, with its error
         self.tree: Tree | None = None
         self.kinks: list[int] = []  # coordinates that lead uphill on both sides
@@ -87,9 +87,6 @@ class Search:
         self.flat = True
         self.outdated = False
         """Whether a recheck has shown that the tree is to be planted anew."""
-        self.doubt = 0.0
-        """Decrease that may have come up outside of what the tree knows."""
-        self._stirred = 0.0  # how much reason steps have given to recheck it, up to one
         self._is_rooted = False
         self._looked = False  # whether the first look at f has been taken
         self._last = 0.0
@@ -109,7 +106,7 @@ class Search:
         sapling = self._sapling if self.outdated else None
         self._sapling = None
         self.outdated = False
-        self.doubt = self._stirred = 0.0
+        self.watch.begin()
         if self.tree is not None:
             self._last = self.tree.unexplained
         self._is_rooted = False
@@ -157,16 +154,6 @@ class Search:
         return max(self._downhill[side][0] / self._downhill[side][1], 1.0 / (self._tries[side] + 2.0))
 
     @property
-    def drifting(self) -> float:
-        """How often a recheck found the tree out of date."""
-        return self._drifted[0] / self._drifted[1]
-
-    @property
-    def lasting(self) -> float:
-        """How likely the tree is to be true still after the next step."""
-        return 1.0 if self._complete else 1.0 - self.drifting * self._stirs[0] / self._stirs[1]
-
-    @property
     def unexplained(self) -> float:
         """The norm of what is open; unknown until the sum over all is measured."""
         if not self.rooted:
@@ -183,25 +170,6 @@ class Search:
             return False
         self._most = max(self._most, self.tree.unexplained)
         return self.tree.unexplained < self._constants.drift * self._most
-
-    def checked(self, number: int, norm: float) -> float:
-        """Return what K of all coordinates shows to be left, if that is nothing but an error; else NaN.
-
-        What cancels in U does not cancel in K. It counts if it is no more blurred than U with fresh weights.
-        But a coordinate may hide beside one found, whose value then makes up for it in U, and nearly in K:
-        the more likely, the more were found and the more K is blurred. That is decided by their `number`
-        and `norm`.
-        """
-        tree = self.tree
-        if tree is None or math.isnan(tree.moment):
-            return math.nan
-        n = len(tree.order)
-        left, error = abs(tree.moment) / n, self._differences.met * tree.blur / n
-        fresh = self._differences.across(tree.squares(0, n), 0.0).fixed
-        seen = self._constants.trust * error
-        if left > seen or error > fresh or number**2 * seen > _HIDING * norm:
-            return math.nan
-        return math.sqrt(3.0) * left  # labels k/n have the mean square 1/3
 
     @property
     def promise(self) -> float:
@@ -302,7 +270,7 @@ class Search:
         best; or else if the tree outlasts that step. Cuts are guesses: what they cost more than halving,
         one after the other, is lost where nobody comes back to them.
         """
-        return share + self.lasting >= _USEFUL
+        return share + (1.0 if self._complete else self.watch.lasting) >= _USEFUL
 
     def _top_price(self) -> float:
         """Return the price of the best open set."""
@@ -356,7 +324,7 @@ class Search:
 
     def recheck(self) -> Request:
         """Ask the sum over all open sets again: if it has changed, the tree is out of date."""
-        self.doubt = self._stirred = 0.0
+        self.watch.begin()
         tree = self.tree
         assert tree is not None
         squares = tree.squares(0, len(tree.order))
@@ -369,23 +337,11 @@ class Search:
         def absorb(change: Change) -> None:
             value, error = self._differences.read(look, change)
             changed = abs(value - tree.total) > allowed(error)
-            self._drifted = counted(self._drifted, changed, self._constants.forget)
+            self.watch.saw(changed)
             self.outdated = changed
 
         margin = allowed(look.error(tree.total))
         return look.request(tree.order, tree.weights, Role.PROBE, absorb, tree.total, margin)
-
-    def stir(self, unforeseen: float, missed: float) -> None:
-        """Doubt the tree after a step: the decrease that was not foreseen, and its share of the whole."""
-        self.doubt += self.drifting * unforeseen
-        # A step missed by as much as the tree may be off is reason enough to look.
-        reason = min(1.0, missed / self._constants.drift)
-        self._stirred = min(1.0, self._stirred + reason)
-        self._stirs = counted(self._stirs, reason, self._constants.forget)
-
-    def overdue(self, cost: float) -> bool:
-        """Whether the tree is more likely to waste the queries of the next find than a recheck costs: one."""
-        return self._stirred * self.drifting * cost > 1.0
 
     def _shut(self, node: Node, side: int) -> bool:
         """Whether a wall shuts the way down for a single coordinate; it needs no query to be known."""

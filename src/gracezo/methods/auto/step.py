@@ -188,7 +188,7 @@ class Stepper:
             members = np.flatnonzero(np.isin(support.indices, landing.indices))
             support.slopes[members] += support.smooth[members] * (moved.x - at.x)[support.indices[members]]
         self._made = None
-        self._search.stir(fall, missed=1.0)
+        self._search.watch.stir(fall, missed=1.0)
         self._arrive(moved)
         return Stepped(moved, max(fall, doubt, support.doubt))
 
@@ -199,7 +199,7 @@ class Stepper:
         self._timing.spend(rounds)
         if moved is not at:
             self._failures = 0
-            self._search.stir(at.value - moved.value, missed=1.0)
+            self._search.watch.stir(at.value - moved.value, missed=1.0)
         self._arrive(moved)
         return moved
 
@@ -229,7 +229,7 @@ class Stepper:
         elif missed < rules.foreseen / 3.0:
             self.care = max(self.care / 3.0, 4.0)
         doubt = min(missed, 1.0) * abs(best.change)
-        self._search.stir(doubt, missed)
+        self._search.watch.stir(doubt, missed)
         support.relax()
         if best.t < rules.short:
             cut = min((trial.t for trial in trials if trial.t > best.t), default=1.0)
