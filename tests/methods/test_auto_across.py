@@ -1,0 +1,150 @@
+"""The way across kinks that couple coordinates, and what may be claimed at its end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import gracezo
+from gracezo.core.asks import Ask, OutOfQueries, Point, Role
+from gracezo.core.box import Box, Fence
+from gracezo.core.keys import Key
+from gracezo.core.types import FloatArray, IntArray
+from gracezo.methods.auto.across import Across
+from gracezo.methods.auto.constants import Constants
+from gracezo.methods.auto.difference import Differences
+from gracezo.methods.auto.walls import Walls
+
+Objective = Callable[[FloatArray], float]
+
+
+def valley(x: FloatArray) -> float:
+    """Fall along x₀ = x₁ = … to (1, 1, …); each coordinate alone leads uphill from zero."""
+    return float(5.0 * np.abs(np.diff(x)).sum() + abs(x.sum() - len(x)))
+
+
+def minimax(seed: int, n: int = 6) -> Objective:
+    """Return the largest of five parabolas, which meet at their common minimum, zero."""
+    rng = np.random.default_rng(seed)
+    tilts, bends, goal = rng.normal(size=(5, n)), rng.uniform(0.5, 3.0, (5, n)), rng.normal(size=n)
+    tilts -= tilts.mean(axis=0)
+
+    def f(x: FloatArray) -> float:
+        z = x - goal
+        return float(np.max(tilts @ z + 0.5 * bends @ (z * z)))
+
+    return f
+
+
+def crossed(
+    f: Objective, x: FloatArray, box: Box | None = None, most: int = 10**6, seed: int = 0
+) -> tuple[Across, Point, list[Ask]]:
+    """Go one leg from x along all coordinates, with at most so many queries."""
+    start = Point(x, f(x))
+    differences, walls = Differences(Constants()), Walls(box)
+    differences.centre(walls.centre(x), start.value)
+    across = Across(differences, walls, start, Key(seed))
+    steps, asks = across.leg(start, np.arange(len(x))), list[Ask]()
+    try:
+        said = next(steps)
+        while True:
+            assert isinstance(said, Ask)
+            ask = said if box is None else Fence(box)(said)
+            if sum(map(len, asks)) + len(ask) > most:
+                said = steps.throw(OutOfQueries())
+                continue
+            asks.append(ask)
+            said = steps.send(np.array([f(ask.point(row)) for row in range(len(ask))]))
+    except StopIteration as end:
+        return across, end.value, asks
+
+
+def points(asks: list[Ask]) -> list[FloatArray]:
+    return [ask.point(row) for ask in asks for row in range(len(ask))]
+
+
+@pytest.mark.parametrize(("n", "queries"), [(2, 331), (3, 502)])
+def test_a_valley_is_followed(n: int, queries: int) -> None:
+    across, end, asks = crossed(valley, np.zeros(n))
+    assert across.coupled
+    assert (end.value < 1e-2, len(points(asks))) == (True, queries)
+
+
+def largest(seed: int, n: int = 6) -> Objective:
+    """Return the largest of n deviations, all of them one at zero, where no single coordinate leads down."""
+    rng = np.random.default_rng(seed)
+    weights, signs = rng.uniform(0.5, 2.0, n), rng.choice([-1.0, 1.0], n)
+    return lambda x: float(np.max(np.abs(weights * x - signs)))
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 10**6))
+def test_the_end_is_the_lowest_point_of_all_steps(seed: int) -> None:
+    f = largest(seed)
+    _, end, asks = crossed(f, np.zeros(6), seed=seed)
+    steps = [f(x) for ask in asks if ask.role is Role.STEP for x in points([ask])]
+    assert end.value == f(end.x) == min([f(np.zeros(6)), *steps])
+
+
+def test_the_largest_of_several_is_brought_down() -> None:
+    left = [crossed(largest(seed), np.zeros(6), seed=seed)[1].value for seed in range(10)]
+    assert np.median(left) < 1e-3
+    assert max(left) < 0.05
+
+
+def test_kinks_in_single_coordinates_are_left_alone() -> None:
+    """Four trials of three queries say so."""
+    x = np.zeros(5)
+    across, end, asks = crossed(lambda x: float(np.abs(x).sum() + 1.0), x)
+    assert (across.coupled, end.x is x, len(points(asks))) == (False, True, 12)
+
+
+def test_nothing_leaves_the_bounds() -> None:
+    box = Box.of(-0.5, 0.5, 3)
+    _, end, asks = crossed(valley, np.zeros(3), box)
+    assert box.inside(np.array([*points(asks), end.x])).all()
+    assert end.value == pytest.approx(1.5, abs=1e-3)  # at the corner (½, ½, ½)
+
+
+def test_what_was_met_is_kept_when_the_queries_are_spent() -> None:
+    f = largest(1)
+    _, whole, asks = crossed(f, np.zeros(6))
+    _, end, some = crossed(f, np.zeros(6), most=len(points(asks)) // 2)
+    assert len(points(some)) <= len(points(asks)) // 2
+    assert whole.value < end.value < 1.0
+    with pytest.raises(OutOfQueries):  # nothing lower was met
+        crossed(f, np.zeros(6), most=4)
+
+
+def test_it_is_not_tried_twice_from_one_height() -> None:
+    across, end, _ = crossed(valley, np.zeros(3))
+    assert not across.untried(3.0, 0.0)
+    assert across.untried(end.value, 1.0)
+    assert not across.untried(end.value, 3.0)
+
+
+def test_a_minimax_on_hidden_coordinates_is_solved_but_not_claimed() -> None:
+    """Values alone do not tell whether there is still a way down from kinks that couple coordinates."""
+    solved = []
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        chosen, weights, inner = rng.choice(500, 6, replace=False), rng.random(500), minimax(seed)
+        weights[chosen] = 0.0
+
+        def f(
+            x: FloatArray,
+            chosen: IntArray = chosen,
+            weights: FloatArray = weights,
+            inner: Objective = inner,
+        ) -> float:
+            return inner(x[chosen]) + 0.5 * float((weights * x * x).sum())
+
+        result = gracezo.minimize(f, np.zeros(500), seed=seed, max_queries=3000)
+        left = result.fun / f(np.zeros(500))
+        assert left < 1e-4 or not result.success, (seed, left, result.message)
+        solved.append(left < 1e-4)
+    assert sum(solved) >= 4
