@@ -67,7 +67,7 @@ def points(asks: list[Ask]) -> list[FloatArray]:
     return [ask.point(row) for ask in asks for row in range(len(ask))]
 
 
-@pytest.mark.parametrize(("n", "queries"), [(2, 331), (3, 502)])
+@pytest.mark.parametrize(("n", "queries"), [(2, 334), (3, 505)])
 def test_a_valley_is_followed(n: int, queries: int) -> None:
     across, end, asks = crossed(valley, np.zeros(n))
     assert across.coupled

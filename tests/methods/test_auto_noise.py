@@ -613,3 +613,18 @@ def test_the_step_that_noise_asks_for_serves_other_methods() -> None:
     assert result.fun < 1e-4
     with pytest.raises(ValueError, match="a step needs noise"):
         gracezo.NoiseEstimate(0.0, False, True, 1.0).step()
+
+
+def test_what_cancels_leaves_a_grain_and_is_no_reason_to_look_to_both_sides() -> None:
+    """Large terms leave an error of 1e-11 of f, thousands of its last places: far below noise proper."""
+    goal = np.zeros(300)
+    goal[[7, 90, 250]] = 0.5, -1.0, 0.8
+
+    def f(x: FloatArray) -> float:
+        return float(1e5 + ((x - goal) ** 2).sum()) - 1e5
+
+    result = gracezo.minimize(f, np.zeros(300), seed=0, target=1e-6)
+    assert result.success
+    assert "noisy" not in result.message
+    assert result.nfev <= 40
+    assert "noisy" not in gracezo.minimize(f, np.zeros(300), seed=0, max_queries=60).message

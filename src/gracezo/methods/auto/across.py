@@ -26,9 +26,8 @@ from gracezo.methods.auto.walls import Walls
 
 _FALLEN, _RISEN = 1e-4, 0.5  # c₁ and c₂
 _STEPS = 100  # at the most
-_ASIDE = 1e-6  # of the way that coordinates have come: how far aside it is seen whether kinks couple them
 _SHORTER = 0.1  # of the last one: that way, where nothing has moved since
-_OFF = 1e-3  # of the way that the coordinates have come: how far off to begin
+_OFF = 1e-3  # of the way that the coordinates have come: how far aside kinks are looked for, and to begin
 _FIRST = 0.1  # of that way: the first step, when nothing is known of curvatures
 _BISECTIONS = 40
 _NEAR = 1e-7  # of a step: how far on its slope is measured
@@ -68,15 +67,15 @@ class Across:
     def leg(self, at: Point, coordinates: IntArray) -> Steps[Point]:
         """Go down along these coordinates, if kinks couple them; return the lowest point met."""
         ways = np.abs(at.x - self._origin)[coordinates]
-        self._way = float(np.median(ways[ways > 0.0])) if ways.any() else _SHORTER * self._way
-        self._origin, self._tried = at.x, at.value
+        way = float(np.median(ways[ways > 0.0])) if ways.any() else _SHORTER * self._way
+        self._tried = at.value
         self._tries += 1
         rng = self._key.child(self._tries).generator()
-        aside = np.full(len(coordinates), _ASIDE * self._way)
+        aside = np.full(len(coordinates), _OFF * way)
         if not (yield from coupled(at, coordinates, aside, self._differences.rounding, rng)):
             return at
-        self.coupled = True
-        return (yield from _Valley(self._walls, coordinates, self._way).descend(at, rng))
+        self.coupled, self._origin, self._way = True, at.x, way
+        return (yield from _Valley(self._walls, coordinates, way).descend(at, rng))
 
 
 class _Valley:

@@ -25,6 +25,7 @@ from gracezo.core.steps import counting
 from gracezo.methods.auto.across import Across
 from gracezo.methods.auto.hunt import Hunt
 from gracezo.methods.auto.plain import Plain
+from gracezo.methods.auto.root import QUIET
 from gracezo.methods.auto.sweep import Sweep
 from gracezo.methods.auto.verdict import FORGONE
 
@@ -39,7 +40,6 @@ _STALLED = 10  # gradients along the coordinates met, in which a hunt among kink
 _LEVEL = 100  # gradients along all, before a way across is tried where neither they nor a sweep lead down
 _PASSES = 25  # queries along each coordinate that show that none leads down: ten passes, ever finer
 _LEAST = 50  # rounds in which a way shows what it brings, however few coordinates there are
-_QUIET = 1e-8  # of |f|: noise above it would mislead steps along single coordinates, and hide most slopes
 
 
 class Record:
@@ -98,7 +98,7 @@ class Contest:
         self._batch = batch
         self._size = len(hunt.free)
         self._window = max(-(-self._size // batch), _LEAST)  # rounds that a gradient takes
-        self._contested = hunt.noise <= _QUIET * abs(hunt.first)
+        self._contested = hunt.noise <= QUIET * abs(hunt.first)
         self._present: Callable[[Point], Steps[Point]] = self._hunting
         self._record = Record()  # of the present way
         self._rates = [0.0, 0.0]  # of plain differences and of the sweep, when they were made last

@@ -8,12 +8,14 @@ add up: what f rises by when two sets of coordinates move is the sum of what it 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
 from gracezo.core.asks import Ask, OutOfQueries, Point, Role, SparseRows, Steps
 from gracezo.core.types import FloatArray, IntArray
 
+_NEARER = 0.25  # of the lengths, at which kinks are told from curvature
 _TRIALS = 4  # random halves and signs; each shows one link between two coordinates with a chance of a quarter
 _PLAINLY = 4.0  # times the error of f
 _ADDED = 1e-3  # share of the rise by which a sum may be missed: far more than what curvature adds to it
@@ -45,24 +47,27 @@ def coupled(
     Returns
     -------
     bool
-        Whether any trial has shown it. It costs three queries a trial, and nothing for a single coordinate.
+        Whether any trial has shown it: a sum that is missed, and by a quarter, not a sixteenth, at a quarter
+        of the length, as by a kink and not by curvature. That costs three queries a trial, three more if the
+        sum is missed, and nothing for a single coordinate.
     """
     n = len(coordinates)
     for _ in range(_TRIALS if n > 1 else 0):
         order = rng.permutation(n)
         steps = lengths * rng.choice([-1.0, 1.0], n)
         sets = order[: n // 2], order[n // 2 :], order
-        ask = Ask(
-            at.x,
-            SparseRows.stack([SparseRows.single(coordinates[each], steps[each]) for each in sets]),
-            Role.CONFIRM,
-        )
-        values = yield ask
-        if len(values) < len(sets):
-            raise OutOfQueries
-        one, two, both = (float(value) - at.value for value in values)
-        missed = abs(both - one - two)
-        # With these lengths curvature, too, adds no more than rounding for each coordinate.
-        if math.isfinite(missed) and missed > 4.0 * n * rounding + _ADDED * (abs(one) + abs(two)):
+
+        def missed(share: float, steps: FloatArray = steps, sets: Sequence[IntArray] = sets) -> Steps[float]:
+            rows = [SparseRows.single(coordinates[each], share * steps[each]) for each in sets]
+            values = yield Ask(at.x, SparseRows.stack(rows), Role.CONFIRM)
+            if len(values) < len(rows):
+                raise OutOfQueries
+            one, two, both = (float(value) - at.value for value in values)
+            # With short lengths curvature, too, adds no more than rounding for each coordinate.
+            allowed = 4.0 * n * rounding + _ADDED * (abs(one) + abs(two))
+            return max(abs(both - one - two) - allowed, 0.0)
+
+        far = yield from missed(1.0)
+        if far > 0.0 and math.isfinite(far) and (yield from missed(_NEARER)) > _NEARER**1.5 * far:
             return True
     return False

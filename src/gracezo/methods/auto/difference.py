@@ -46,6 +46,8 @@ class Differences:
         self._met: list[float] = []
         self.noise = 0.0
         """The standard deviation of f's noise, as far as it is known."""
+        self.grain = 0.0
+        """The error of a value of f, where it is above its last places and f passes for exact still."""
         self.pairs: Pairs | None = None
         """Looks to both sides, where f is noisy and smooth."""
         self.bends = 0.5
@@ -77,14 +79,14 @@ class Differences:
     @property
     def rounding(self) -> float:
         """The error of one difference of two values of f."""
-        return max(self._constants.rounding * _ULP * self._magnitude, math.sqrt(2.0) * self.noise)
+        error = max(self.noise, self.grain)
+        return max(self._constants.rounding * _ULP * self._magnitude, math.sqrt(2.0) * error)
 
     @property
     def negligible(self) -> float:
         """A decrease not worth a query: below the rounding of the largest f met, even where f is near 0."""
-        return max(
-            self._constants.trust * self._constants.rounding * _ULP * self.scale, 2.0 * self._deviation
-        )
+        exact = max(self._constants.rounding * _ULP * self.scale, math.sqrt(2.0) * self.grain)
+        return max(self._constants.trust * exact, 2.0 * self._deviation)
 
     @property
     def _deviation(self) -> float:
