@@ -97,10 +97,10 @@ def test_the_largest_of_several_is_brought_down() -> None:
 
 
 def test_kinks_in_single_coordinates_are_left_alone() -> None:
-    """Four trials of three queries say so."""
+    """Eight trials of three queries say so."""
     x = np.zeros(5)
     across, end, asks = crossed(lambda x: float(np.abs(x).sum() + 1.0), x)
-    assert (across.coupled, end.x is x, len(points(asks))) == (False, True, 12)
+    assert (across.coupled, end.x is x, len(points(asks))) == (False, True, 24)
 
 
 def test_nothing_leaves_the_bounds() -> None:

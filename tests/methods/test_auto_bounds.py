@@ -130,7 +130,7 @@ class TestPath:
         search = line_search(
             Point(np.zeros(1), 0.0),
             np.array([0]),
-            np.array([1.0]),
+            lambda t: np.array([t]),
             -1.0,
             expand=0.6,
             batch=1,

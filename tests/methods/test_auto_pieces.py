@@ -566,8 +566,12 @@ def test_the_lowest_point_met_is_kept_until_it_is_left_behind() -> None:
     assert (landing.point(None).x.tolist(), landing.value) == ([6.0, 5.0], 1.0)
 
 
+def straight(t: float) -> FloatArray:
+    return np.array([t])
+
+
 def test_a_trial_without_a_value_shortens_the_step() -> None:
-    steps = line_search(Point(np.zeros(1), 0.0), np.array([0]), np.array([1.0]), -2.0, expand=0.6, batch=1)
+    steps = line_search(Point(np.zeros(1), 0.0), np.array([0]), straight, -2.0, expand=0.6, batch=1)
     said = [next(steps), *(steps.send(np.array([np.nan])) for _ in range(2))]
     assert [ask.point(0)[0] for ask in said if isinstance(ask, Ask)] == pytest.approx([1.0, 0.9, 0.27])
     with pytest.raises(StopIteration) as end:
@@ -577,8 +581,8 @@ def test_a_trial_without_a_value_shortens_the_step() -> None:
 
 def tried(value: Callable[[float], float], batch: int) -> tuple[list[list[float]], list[Trial]]:
     """Search along a line of slope -2; return the lengths of each round, and the trials."""
-    at, ahead = Point(np.zeros(1), 0.0), np.array([1.0])
-    steps = line_search(at, np.array([0]), ahead, -2.0, expand=0.6, batch=batch)
+    at = Point(np.zeros(1), 0.0)
+    steps = line_search(at, np.array([0]), straight, -2.0, expand=0.6, batch=batch)
     asked: list[list[float]] = []
     said = next(steps)
     while True:

@@ -267,7 +267,7 @@ class Run:
         if count + ask.reserve <= left:
             return count
         self.curtailed = True
-        return min(left, count) if ask.role.divisible else 0
+        return max(min(left - ask.reserve, count), 0) if ask.role.divisible else 0
 
     def _spent_message(self) -> str:
         budget = self.limits.max_queries

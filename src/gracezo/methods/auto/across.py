@@ -20,18 +20,21 @@ import numpy as np
 from gracezo.core.asks import Ask, OutOfQueries, Point, Role, SparseRows, Steps
 from gracezo.core.keys import Key
 from gracezo.core.types import FloatArray, IntArray
-from gracezo.methods.auto.coupling import coupled
+from gracezo.methods.auto.coupling import TRIALS, coupled
 from gracezo.methods.auto.difference import Differences
+from gracezo.methods.auto.request import insisted
 from gracezo.methods.auto.walls import Walls
 
 _FALLEN, _RISEN = 1e-4, 0.5  # c₁ and c₂
 _STEPS = 100  # at the most
+_TWICE = 2  # as many trials as for a verdict: it is a way down, not only a word, that would be missed
 _SHORTER = 0.1  # of the last one: that way, where nothing has moved since
 _OFF = 1e-3  # of the way that the coordinates have come: how far aside kinks are looked for, and to begin
 _FIRST = 0.1  # of that way: the first step, when nothing is known of curvatures
 _BISECTIONS = 40
-_NEAR = 1e-7  # of a step: how far on its slope is measured
-_NEARBY = 1e-8  # of the way and of |x|: how far off slopes are measured; the square root of the precision
+_PLAINLY = 100.0  # times the error of f, by which it changes where a slope can be told
+_FARTHER = 10.0  # times as near, of a step: how far on the slope along it is measured
+_NEAR = 1e-8  # of the way and of |x|: how near slopes are measured; the square root of the precision of f
 _PAIRS = 20  # more of them are not waited for
 _RECENT = 5  # steps, beside one for each coordinate, in which it is to bring something
 _LITTLE = 1e-4  # of what it has brought: next to nothing
@@ -72,25 +75,30 @@ class Across:
         self._tries += 1
         rng = self._key.child(self._tries).generator()
         aside = np.full(len(coordinates), _OFF * way)
-        if not (yield from coupled(at, coordinates, aside, self._differences.rounding, rng)):
+        rounding = self._differences.rounding
+        if not (yield from coupled(at, coordinates, aside, rounding, rng, _TWICE * TRIALS)):
             return at
         self.coupled, self._origin, self._way = True, at.x, way
-        return (yield from _Valley(self._walls, coordinates, way).descend(at, rng))
+        # The error of a value decides how near differences can be; between kinks no curvature does.
+        near = max(_NEAR, _PLAINLY * rounding / self._differences.scale)
+        return (yield from _Valley(self._walls, coordinates, way, near).descend(at, rng))
 
 
 class _Valley:
-    """One descent: BFGS along some coordinates, which have come so far as a rule."""
+    """One descent: BFGS along coordinates that have come so far as a rule, with slopes measured so near."""
 
-    def __init__(self, walls: Walls, coordinates: IntArray, way: float) -> None:
+    def __init__(self, walls: Walls, coordinates: IntArray, way: float, near: float) -> None:
         self._walls = walls
         self._coordinates = coordinates
-        self._way = way
+        self._way, self._near = way, near
         self._inverse: FloatArray | None = None  # of the curvatures
+        self._met: dict[bytes, float] = {}  # all values asked, by the coordinates
         self._best: Point
 
     def descend(self, at: Point, rng: np.random.Generator) -> Steps[Point]:
         """Go down from a little off a point; return the lowest that was met, which may be that point."""
         self._best = at
+        self._met[at.x[self._coordinates].tobytes()] = at.value
         try:
             yield from self._descend(at, rng)
         except OutOfQueries:
@@ -101,6 +109,8 @@ class _Valley:
     def _descend(self, at: Point, rng: np.random.Generator) -> Steps[None]:
         start, n = at.x[self._coordinates], len(self._coordinates)
         here = yield from self._at(at.x, start + _OFF * self._way * rng.standard_normal(n))
+        if here.value == math.inf:
+            return
         slopes = yield from self._slopes(here)
         values = [here.value]
         recent = min(n, _PAIRS) + _RECENT  # it takes a pair for each coordinate to learn how a valley lies
@@ -115,9 +125,8 @@ class _Valley:
             self._learn((moved.x - here.x)[self._coordinates], after - slopes)
             here, slopes = moved, after
             values.append(here.value)
-            if len(values) > recent and values[-recent - 1] - here.value <= _LITTLE * (
-                values[0] - here.value
-            ):
+            brought = values[0] - here.value
+            if len(values) > recent and values[-recent - 1] - here.value <= _LITTLE * brought:
                 return
 
     def _line(self, here: Point, slopes: FloatArray) -> Steps[Point]:
@@ -126,16 +135,18 @@ class _Valley:
         slope = float(slopes @ direction)
         if not slope < 0.0:
             return here
-        x, lowest = here.x[self._coordinates], here
+        x, lowest, trial = here.x[self._coordinates], here, here
         low, high, t = 0.0, math.inf, 1.0
         for _ in range(_BISECTIONS):
-            trial = yield from self._at(here.x, x + t * direction)
+            last, trial = trial, (yield from self._at(here.x, x + t * direction))
+            if any(np.array_equal(trial.x, other.x) for other in (last, here)):
+                break  # bounds let it go no further, or the precision of x no nearer
             if trial.value < lowest.value:
                 lowest = trial
             if not trial.value <= here.value + _FALLEN * t * slope:
                 high = t
             else:
-                near = _NEAR * t
+                near = _FARTHER * self._near * t
                 beyond = yield from self._at(here.x, x + (t + near) * direction)
                 if (beyond.value - trial.value) / near >= _RISEN * slope:
                     return trial
@@ -158,31 +169,34 @@ class _Valley:
             return
         if self._inverse is None:
             self._inverse = curved / float(change @ change) * np.eye(len(step))
-        tilt = np.eye(len(step)) - np.outer(step, change) / curved
-        self._inverse = tilt @ self._inverse @ tilt.T + np.outer(step, step) / curved
+        moved = self._inverse @ change
+        both = np.outer(moved, step)
+        self._inverse = self._inverse - (both + both.T) / curved
+        self._inverse += (1.0 + float(change @ moved) / curved) / curved * np.outer(step, step)
 
     def _slopes(self, here: Point) -> Steps[FloatArray]:
         """Measure the slope of each coordinate alone."""
         x = here.x[self._coordinates]
-        steps = _NEARBY * (self._way + np.abs(x))
+        steps = self._near * (self._way + np.abs(x))
         if self._walls.box is not None:
             steps = self._walls.box.inward(here.x, self._coordinates, steps)
         steps = (x + steps) - x
-        values = yield Ask(here.x, SparseRows.coordinates(self._coordinates, steps), Role.REFRESH)
-        slopes = np.zeros(len(steps))
-        np.divide(values - here.value, steps, out=slopes, where=(steps != 0.0) & np.isfinite(values))
-        return slopes
+        changes, _ = yield from insisted(here, SparseRows.coordinates(self._coordinates, steps), Role.REFRESH)
+        return np.divide(changes, steps, out=np.zeros(len(steps)), where=steps != 0.0)
 
     def _at(self, base: FloatArray, places: FloatArray) -> Steps[Point]:
-        """Ask with the coordinates at other places."""
+        """Return the point with the coordinates at other places; none is asked twice."""
         x = base.copy()
         x[self._coordinates] = places
         if self._walls.box is not None:
             x = self._walls.box.clip(x)
-        values = yield Ask.at(x, Role.STEP)
-        if not len(values):
-            raise OutOfQueries
-        point = Point(x, math.inf if math.isnan(values[0]) else float(values[0]))
+        key = x[self._coordinates].tobytes()
+        if key not in self._met:
+            values = yield Ask.at(x, Role.STEP)
+            if not len(values):
+                raise OutOfQueries
+            self._met[key] = math.inf if math.isnan(values[0]) else float(values[0])
+        point = Point(x, self._met[key])
         if point.value < self._best.value:
             self._best = point
         return point

@@ -34,12 +34,13 @@ def measured_again(at: Point, noise: float) -> Steps[Point]:
     return Point(at.x, float(values.mean()), noise / math.sqrt(len(values)))
 
 
-def drawn_again(at: Point) -> Steps[Point]:
-    """Return a point with its mean value over other draws, and the standard error of that mean."""
+def drawn_again(at: Point) -> Steps[tuple[Point, int]]:
+    """Return a point with its mean over other draws and the error of that, and how many draws these are."""
     values = yield from _values(at, DRAWS)
     if len(values) < 2:
-        return at
-    return Point(at.x, float(values.mean()), float(values.std(ddof=1)) / math.sqrt(len(values)))
+        return at, 0
+    error = float(values.std(ddof=1)) / math.sqrt(len(values))
+    return Point(at.x, float(values.mean()), error), len(values)
 
 
 def _values(at: Point, times: int) -> Steps[FloatArray]:

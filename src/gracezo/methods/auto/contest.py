@@ -156,7 +156,6 @@ class Contest:
         coordinates = self._hunt.free if self.dense else self._hunt.met
         moved = yield from self._go(self._across.leg(at, coordinates), at)
         self._turn(self._hunting)
-        self._hunt.done = self._hunt.done and moved is at
         return moved
 
     def _hunting(self, at: Point) -> Steps[Point]:
@@ -197,10 +196,10 @@ class Contest:
     def _sweeping(self, at: Point) -> Steps[Point]:
         moved = yield from self._go(self._sweep.leg(at), at)
         record, least = self._record, self._hunt.differences.negligible / self._window
-        rate, other = record.rate(self._window), self._rates[0]
+        rate, other = record.rate(self._window) if record.asking else 0.0, self._rates[0]
         lost = len(record) > 2 and rate < _LOST * other
-        done = (record.rounds >= self._window and (other > 0.0 or self._sweep.fine)) or not record.asking
-        if lost or (done and rate <= max(other, least)):
+        done = record.rounds >= self._window and (other > 0.0 or self._sweep.fine)
+        if lost or not record.asking or (done and rate <= max(other, least)):
             self._rates[1] = rate
             self._due[1] = self._rounds + self._patience * self._window
             self._patience *= 2
@@ -228,5 +227,7 @@ class Contest:
         self._rounds += rounds
         self._record.note(rounds, at.value, moved.value)
         if moved is not at:
+            if self._present != self._hunting:
+                self._hunt.done = False
             yield Moved(moved)
         return moved

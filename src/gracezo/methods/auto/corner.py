@@ -114,7 +114,9 @@ class Corner:
             yield from self._go_there()
         if found is None and self._far is not None:
             found = yield from self._follow_tangents(self._far)
-        return found if found is None or self._side > 0.0 else found[::-1]
+        if found is None or not all(map(math.isfinite, found)):
+            return None
+        return found if self._side > 0.0 else found[::-1]
 
     def _go_there(self) -> Steps[None]:
         other = yield from self._try(self._there)
@@ -221,5 +223,5 @@ class Corner:
         return (two.value - one.value) / float(two.x[self._coordinate] - one.x[self._coordinate])
 
     def _keep(self, point: Point, slope: float) -> None:
-        if point.value < self.best.value:
+        if point.value < self.best.value and math.isfinite(slope):  # beside it an evaluation may have failed
             self.best, self.slope = point, slope

@@ -13,23 +13,35 @@ from collections.abc import Sequence
 import numpy as np
 
 from gracezo.core.asks import Ask, OutOfQueries, Point, Role, SparseRows, Steps
+from gracezo.core.box import Box
 from gracezo.core.types import FloatArray, IntArray
+from gracezo.methods.auto.request import insisted
 
 _NEARER = 0.25  # of the lengths, at which kinks are told from curvature
-_TRIALS = 4  # random halves and signs; each shows one link between two coordinates with a chance of a quarter
+TRIALS = 4  # random halves and signs; each shows one link between two coordinates with a chance of a quarter
 _PLAINLY = 4.0  # times the error of f
 _ADDED = 1e-3  # share of the rise by which a sum may be missed: far more than what curvature adds to it
 
 
-def uphill(at: Point, coordinates: IntArray, lengths: FloatArray, rounding: float) -> Steps[bool]:
+def uphill(
+    at: Point, coordinates: IntArray, lengths: FloatArray, rounding: float, box: Box | None = None
+) -> Steps[bool]:
     """Return whether f plainly rises on both sides of each coordinate, so far away, for two queries each."""
-    both = np.concatenate([lengths, -lengths])
-    values = yield Ask(at.x, SparseRows.coordinates(np.tile(coordinates, 2), both), Role.CONFIRM)
-    return bool(np.all(values > at.value + _PLAINLY * rounding))
+    both, sides = np.concatenate([lengths, -lengths]), np.tile(coordinates, 2)
+    if box is not None:  # a bound needs no query: there is nothing beyond it
+        open_ = box.place(at.x, sides, both) != at.x[sides]
+        both, sides = both[open_], sides[open_]
+    changes, _ = yield from insisted(at, SparseRows.coordinates(sides, both), Role.CONFIRM)
+    return bool(np.all(changes > _PLAINLY * rounding))
 
 
 def coupled(
-    at: Point, coordinates: IntArray, lengths: FloatArray, rounding: float, rng: np.random.Generator
+    at: Point,
+    coordinates: IntArray,
+    lengths: FloatArray,
+    rounding: float,
+    rng: np.random.Generator,
+    trials: int = TRIALS,
 ) -> Steps[bool]:
     """Return whether kinks couple coordinates none of which leads downhill alone.
 
@@ -43,16 +55,18 @@ def coupled(
         The error of a difference of f.
     rng
         Where halves and signs are drawn from.
+    trials
+        How many of them, if none shows it.
 
     Returns
     -------
     bool
         Whether any trial has shown it: a sum that is missed, and by a quarter, not a sixteenth, at a quarter
         of the length, as by a kink and not by curvature. That costs three queries a trial, three more if the
-        sum is missed, and nothing for a single coordinate.
+        sum is missed, and nothing for a single coordinate. Where failed evaluations leave it open: True.
     """
-    n = len(coordinates)
-    for _ in range(_TRIALS if n > 1 else 0):
+    n, told = len(coordinates), 0
+    for _ in range(3 * trials if n > 1 else 0):
         order = rng.permutation(n)
         steps = lengths * rng.choice([-1.0, 1.0], n)
         sets = order[: n // 2], order[n // 2 :], order
@@ -65,9 +79,13 @@ def coupled(
             one, two, both = (float(value) - at.value for value in values)
             # With short lengths curvature, too, adds no more than rounding for each coordinate.
             allowed = 4.0 * n * rounding + _ADDED * (abs(one) + abs(two))
-            return max(abs(both - one - two) - allowed, 0.0)
+            return abs(both - one - two) - allowed
 
         far = yield from missed(1.0)
-        if far > 0.0 and math.isfinite(far) and (yield from missed(_NEARER)) > _NEARER**1.5 * far:
+        near = (yield from missed(_NEARER)) if far > 0.0 else 0.0
+        if near > _NEARER**1.5 * far > 0.0:
             return True
-    return False
+        told += math.isfinite(far) and not math.isnan(near)
+        if told == trials:
+            return False
+    return n > 1

@@ -146,6 +146,10 @@ class Hunt:
                 self._here = yield from self._step(at)
                 return self._here
             if not requests:
+                lower = self._stepper.lower(at, self._problem.bounds)
+                if lower is not None:
+                    self._relocate(lower)
+                    return lower
                 self.done = True
                 break
             refreshing = sum(
@@ -180,6 +184,8 @@ class Hunt:
             self._stepper.forgone,
             self._start.value - at.value,
             self._timing.rounds * self._batch,
+            self.free,
+            self.walls.box,
         )
         return verdict.told(at, kinks_across, self._key.child(self._draws).generator())
 

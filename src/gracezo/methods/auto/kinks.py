@@ -151,7 +151,8 @@ class Kinks:
         self._seen[j] = self._ahead[j] = math.nan
         corner = Corner(at, coordinate, float(slopes[j]), float(self._far[j]), rounding=rounding)
         found = yield from corner.find(start)
-        slopes[j] = corner.slope
+        if math.isfinite(corner.slope):  # beside it an evaluation may have failed
+            slopes[j] = corner.slope
         success = found is not None or corner.best is not at
         self._record = counted(self._record, success, self._keep)
         if found is not None:

@@ -29,7 +29,7 @@ class Trial:
 def line_search(
     at: Point,
     indices: IntArray,
-    direction: FloatArray,
+    steps: Callable[[float], FloatArray],
     slope: float,
     *,
     expand: float,
@@ -37,7 +37,7 @@ def line_search(
     share: Callable[[float], float] = lambda t: 1.0,
     role: Role = Role.STEP,
 ) -> Steps[list[Trial]]:
-    """Try lengths along a direction of negative slope; return the trials, the best first.
+    """Try lengths along a path of negative slope, the step of each given by `steps`; the best trial is first.
 
     The first length is that of the model. It is doubled while f falls almost as the
     tangent says, and cut by parabolas through what was tried while f does not fall.
@@ -52,10 +52,10 @@ def line_search(
     trials: list[Trial] = []
     t = 1.0
     for _ in range(_TRIALS):
-        lengths = [length for length in _ladder(t, trials, batch) if _moves(at, indices, length * direction)]
+        lengths = [length for length in _ladder(t, trials, batch) if _moves(at, indices, steps(length))]
         if not lengths:
             break  # shorter than the precision of x
-        rows = SparseRows.stack([SparseRows.single(indices, length * direction) for length in lengths])
+        rows = SparseRows.stack([SparseRows.single(indices, steps(length)) for length in lengths])
         values = yield Ask(at.x, rows, role)
         values = np.where(np.isnan(values), np.inf, values)
         new = [

@@ -66,8 +66,9 @@ class Auto:
         noise = self._hunt.noise
         if self._problem.random:
             at, finish = yield from reserving(self._descend(at, key), DRAWS)
-            judged = f"{finish.message}; one draw was minimised, {DRAWS} others have judged the answer"
-            return replace(finish, message=judged, answer=(yield from drawn_again(at)))
+            answer, draws = yield from drawn_again(at)
+            judged = f"{finish.message}; one draw was minimised, {draws} others have judged the answer"
+            return replace(finish, message=judged, answer=answer)
         if noise > 0.0:
             at, finish = yield from reserving(self._descend(at, key), ANSWERS)
             return replace(finish, answer=(yield from measured_again(at, noise)))

@@ -48,6 +48,10 @@ class Path:
         """Whether the model foresees a decrease."""
         return self.slope < 0.0 and self.foreseen(1.0) < 0.0
 
+    def asked(self, t: float) -> FloatArray:
+        """Return the step of length t as it is to be asked."""
+        return self.walls.asked(self.indices, t * self.direction)
+
     def displacement(self, t: float) -> FloatArray:
         """Return the step of length t as the walls leave it."""
         return self.walls.displacement(self.indices, t * self.direction)

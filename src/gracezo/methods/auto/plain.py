@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from gracezo.core.asks import Ask, Point, Role, SparseRows, Steps
+from gracezo.core.asks import Point, Role, SparseRows, Steps
 from gracezo.core.types import FloatArray, IntArray
 from gracezo.methods.auto.constants import Constants
 from gracezo.methods.auto.difference import Differences
 from gracezo.methods.auto.line import line_search
 from gracezo.methods.auto.model import Model
 from gracezo.methods.auto.path import Path, newton_path
+from gracezo.methods.auto.request import insisted
 from gracezo.methods.auto.walls import Walls
 
 _LAST = 3  # steps that tell what becomes of promises
@@ -40,12 +41,13 @@ class Plain:
     ) -> None:
         self._constants = constants
         self._differences = differences
-        self._walls = walls
+        self._walls = Walls(walls.box)  # the hunt has stops of its own: kinks that it has met
         self._coordinates = coordinates
         self._batch = batch
         self._model = Model(constants.memory)
         self._slopes: FloatArray = np.zeros(len(coordinates))
         self._here: Point | None = None  # where the last step led
+        self._failed: Point | None = None  # where no step led down
         self._made: tuple[FloatArray, FloatArray, FloatArray] | None = (
             None  # that step, as a pair in the making
         )
@@ -64,6 +66,8 @@ class Plain:
     def leg(self, at: Point) -> Steps[Point]:
         """Measure the gradient and step; return the present point, the same if no step leads down."""
         self._differences.centre(self._walls.centre(at.x), at.value)
+        if at is self._failed:
+            return at
         if at is not self._here:
             self._made = None
             self._steps.clear()
@@ -90,14 +94,14 @@ class Plain:
             if not len(self._model):
                 break
             self._model.forget()
-        self._made = None
+        self._made, self._failed = None, at
         return at
 
     def _along(self, at: Point, path: Path) -> Steps[Point]:
         trials = yield from line_search(
             at,
             self._coordinates,
-            path.direction,
+            path.asked,
             path.slope,
             expand=self._constants.expand,
             batch=self._batch,
@@ -108,7 +112,7 @@ class Plain:
         if best.change >= 0.0:
             return at
         x = at.x.copy()
-        x[self._coordinates] = self._walls.ends(self._coordinates, best.t * path.direction)
+        x[self._coordinates] = self._walls.reached(self._coordinates, path.asked(best.t))
         self._made = path.displacement(best.t), self._slopes, path.expected(best.t)
         return Point(x, best.value, self._differences.noise)
 
@@ -121,8 +125,7 @@ class Plain:
         if self._walls.box is not None:
             steps = self._walls.box.inward(at.x, self._coordinates, steps)
         steps = self._walls.rounded(self._coordinates, steps)
-        values = yield Ask(at.x, SparseRows.coordinates(self._coordinates, steps), Role.REFRESH, reserve=1)
-        slopes = self._slopes.copy()  # as they were, where an evaluation failed or nothing can move
-        known = ~np.isnan(values) & (steps != 0.0)
-        slopes[known] = (values[known] - at.value) / steps[known]
-        return slopes
+        rows = SparseRows.coordinates(self._coordinates, steps)
+        changes, _ = yield from insisted(at, rows, Role.REFRESH, reserve=1)
+        slopes = self._slopes.copy()  # as they were, where nothing can move
+        return np.divide(changes, steps, out=slopes, where=steps != 0.0)

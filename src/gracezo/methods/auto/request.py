@@ -98,14 +98,8 @@ def answered(at: Point, requests: Sequence[Request]) -> Steps[Heard]:
         for scale in _scales(request)
         for share in request.shares
     ]
-    values = yield Ask(at.x, SparseRows.stack(rows), role)
-    low, found = lowest(values), values - at.value
-    share = 1.0
-    while len(missing := np.flatnonzero(np.isnan(found)).tolist()):
-        share *= _SHORTER
-        again = SparseRows.stack([replace(rows[row], values=share * rows[row].values) for row in missing])
-        found[missing] = ((yield Ask(at.x, again, role)) - at.value) / share
-    start = 0
+    found, values = yield from insisted(at, SparseRows.stack(rows), role)
+    low, start = lowest(values), 0
     for request in requests:
         scales = _scales(request)
         stop = start + len(scales) * len(request.shares)
@@ -113,6 +107,24 @@ def answered(at: Point, requests: Sequence[Request]) -> Steps[Heard]:
         request.absorb(_change(changes))
         start = stop
     return Heard(rows[low].indices, rows[low].values, float(values[low]))
+
+
+def insisted(
+    at: Point, rows: SparseRows, role: Role, reserve: int = 0
+) -> Steps[tuple[FloatArray, FloatArray]]:
+    """Return the change of f at each row, and the values that were answered.
+
+    A row whose evaluation failed and was skipped is asked again a little shorter, until it has an answer; its
+    change is that of the whole length, as far as f is straight.
+    """
+    values = yield Ask(at.x, rows, role, reserve)
+    found, share = values - at.value, 1.0
+    while len(missing := np.flatnonzero(np.isnan(found))):
+        share *= _SHORTER
+        again = rows.take(missing)
+        shorter = SparseRows(again.indptr, again.indices, share * again.values)
+        found[missing] = ((yield Ask(at.x, shorter, role, reserve)) - at.value) / share
+    return found, values
 
 
 def _change(changes: FloatArray) -> Change:

@@ -135,7 +135,7 @@ class Stepper:
         search = line_search(
             at,
             support.indices,
-            path.direction,
+            path.asked,
             path.slope,
             expand=self._constants.expand,
             batch=self._batch,
@@ -156,7 +156,7 @@ class Stepper:
         if best.change >= 0.0:
             return Stepped(None if at is begun else at, doubt)
         x = at.x.copy()
-        x[support.indices] = self._walls.ends(support.indices, best.t * path.direction)
+        x[support.indices] = self._walls.reached(support.indices, path.asked(best.t))
         moved = Point(x, best.value, self._differences.noise)
         self._made = self._move(begun, at, slopes, path, best.t)
         doubt = self._review(trials, path)
@@ -202,6 +202,13 @@ class Stepper:
             self._search.watch.stir(at.value - moved.value, missed=1.0)
         self._arrive(moved)
         return moved
+
+    def lower(self, at: Point, bounds: Box | None) -> Point | None:
+        """Return the lowest point that looks have met, if it is plainly below this one."""
+        negligible = self._differences.negligible
+        if self._differences.noise or not self.landing.value < at.value - negligible:
+            return None
+        return self.landing.point(bounds)
 
     def restart(self, at: Point) -> None:
         """Go on at a point that was reached in another way: what failed elsewhere may be tried here."""

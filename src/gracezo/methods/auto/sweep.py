@@ -69,18 +69,15 @@ class Sweep:
 
     @property
     def fine(self) -> bool:
-        """Whether single coordinates have been tried as finely as is of use."""
-        return (
-            self._lengths is not None
-            and float(np.max(self._lengths[self._coordinates])) <= _FINE * self._first
-        )
+        """Whether all coordinates have been tried as finely as is of use."""
+        return self._lengths is not None and bool(np.all(self._own(self._lengths) <= _FINE * self._first))
 
     def leg(self, at: Point) -> Steps[Point]:
         """Go along the next coordinates; return the present point."""
         self._x, self._value = at.x, at.value
         if self._lengths is None:
             self._lengths = self._first_lengths(at.x)
-            self._first = float(np.max(self._lengths))
+            self._first = float(np.max(self._own(self._lengths)))
         try:
             for _ in range(max(len(self._coordinates) // _LEGS, 1)):
                 yield from self._next(self._lengths)
@@ -92,19 +89,28 @@ class Sweep:
     def _next(self, lengths: FloatArray) -> Steps[None]:
         """Go along the next coordinate."""
         if not self._queue:
-            self._next_pass()
+            self._next_pass(lengths)
         coordinate, before = self._queue.pop(), self._value
         _, queries = yield from counting(self._along(coordinate, lengths), 1)
         self._pass = self._pass[0] + before - self._value, self._pass[1] + queries
         if self._value < before:
             self._moved.append(coordinate)
 
+    def _own(self, each: FloatArray) -> FloatArray:
+        return np.asarray(each[self._coordinates])
+
     def _first_lengths(self, x: FloatArray) -> FloatArray:
         ways = np.abs(x - self._start)
         moved = ways[ways > 0.0]
         return np.full(len(x), np.median(moved)) if len(moved) else _FIRST * (1.0 + np.abs(x))
 
-    def _next_pass(self) -> None:
+    def _least(self, i: int) -> float:
+        return min(_LEAST * (1.0 + abs(float(self._x[i]))), _FINE * self._first)
+
+    def _next_pass(self, lengths: FloatArray) -> None:
+        if self._moved:
+            for i in np.flatnonzero(lengths == 0.0).tolist():
+                lengths[i] = self._least(i)
         rate = self._pass[0] / max(self._pass[1], 1)
         if self._whole:
             self._pays = rate
@@ -118,6 +124,8 @@ class Sweep:
     def _along(self, i: int, lengths: FloatArray) -> Steps[None]:
         """Go along one coordinate."""
         start, first, length = float(self._x[i]), self._value, float(lengths[i])
+        if length == 0.0:
+            return
         ahead = yield from self._try(i, start + length)
         if ahead[1] < first:
             yield from self._expand(i, (start, first), ahead)
@@ -127,8 +135,9 @@ class Sweep:
                 yield from self._expand(i, (start, first), behind)
             else:
                 yield from self._vertex(i, behind, (start, first), ahead)
-        least = _LEAST * (1.0 + abs(start))
-        lengths[i] = max(abs(float(self._x[i]) - start), _SHORTER * length, least)
+        length = max(abs(float(self._x[i]) - start), _SHORTER * length)
+        # So short a step has been tried: until others have moved it would be the same again.
+        lengths[i] = length if length >= self._least(i) else 0.0
 
     def _expand(self, i: int, start: tuple[float, float], best: tuple[float, float]) -> Steps[None]:
         """Double a step that helps, for as long as it does, and try the vertex."""

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from gracezo.core.asks import Point, Steps
+from gracezo.core.box import Box
 from gracezo.core.result import Finish, Status
-from gracezo.core.types import FloatArray
+from gracezo.core.types import FloatArray, IntArray
 from gracezo.methods.auto.coupling import coupled, uphill
 from gracezo.methods.auto.difference import Differences
 from gracezo.methods.auto.search import Search
@@ -40,6 +41,8 @@ class Verdict:
         The decrease so far.
     spent
         The queries so far.
+    free, box
+        The coordinates that can move, and how far.
     """
 
     support: Support
@@ -48,6 +51,8 @@ class Verdict:
     forgone: FloatArray
     fallen: float
     spent: int
+    free: IntArray
+    box: Box | None
 
     def told(self, at: Point, kinks_across: bool, rng: np.random.Generator) -> Steps[Finish]:
         """Say why the run ends here, given whether kinks are known to couple coordinates."""
@@ -77,7 +82,7 @@ class Verdict:
         if not 0 < 2 * len(suspects) <= _CHECK * self.spent:
             return False
         lengths, rounding = support.lengths()[suspects], self.differences.rounding
-        return (yield from uphill(at, support.indices[suspects], lengths, rounding))
+        return (yield from uphill(at, support.indices[suspects], lengths, rounding, self.box))
 
     def _crossed(self, at: Point, rng: np.random.Generator) -> Steps[bool]:
         """Return whether f has kinks here that couple coordinates, as far as differences can show it."""
@@ -85,6 +90,8 @@ class Verdict:
         outside = np.setdiff1d(np.array(self.search.kinks, np.int64), support.indices)
         if not (support.kinks.any or len(outside) or self.forgone.any()):
             return False
-        lengths = np.append(support.lengths(), np.full(len(outside), self.differences.single(1.0, 0.0)))
-        coordinates = np.append(support.indices, outside)
-        return (yield from coupled(at, coordinates, lengths, self.differences.rounding, rng))
+        # Those that have no slope here may have one beside it: all of them take part.
+        lengths = np.zeros(int(self.free[-1]) + 1)
+        lengths[self.free] = self.differences.single(1.0, 0.0)
+        lengths[support.indices] = support.lengths()
+        return (yield from coupled(at, self.free, lengths[self.free], self.differences.rounding, rng))

@@ -128,6 +128,22 @@ class Walls:
             return np.asarray(self._x[indices] + steps)
         return self.stops.place(self._x, indices, steps)
 
+    def asked(self, indices: IntArray, steps: FloatArray) -> FloatArray:
+        """Return steps to be asked: cut at kinks. At bounds the engine cuts them, to the last bit."""
+        if self.stops is None or self.stops is self.box:
+            return steps
+        here, ends = self._x[indices], self.ends(indices, steps)
+        bound = np.zeros(len(ends), np.bool_)
+        if self.box is not None:
+            bound = (ends == self.box.lower[indices]) | (ends == self.box.upper[indices])
+        return np.where(bound | (ends == here + steps), steps, ends - here)
+
+    def reached(self, indices: IntArray, asked: FloatArray) -> FloatArray:
+        """Return the coordinates where such steps lead."""
+        if self.box is None:
+            return np.asarray(self._x[indices] + asked)
+        return self.box.place(self._x, indices, asked)
+
     def ahead(self, indices: IntArray, steps: FloatArray) -> FloatArray:
         """Return how far each coordinate can go in the direction of its step."""
         if self.stops is None:
