@@ -1,12 +1,13 @@
 """Kinks: how often `auto` comes to the minimum, what it takes, and whether it claims success elsewhere.
 
-    PYTHONPATH=src:. python benchmarks/kinks.py [--instances 60] [--first 0]
+    PYTHONPATH=src:. python benchmarks/kinks.py [--instances 60] [--first 0] [--batch 1] [--only NAME ...]
 
 - Corners: Σ w_i |x_i − c_i| on 10 hidden coordinates of 10,000, and a parabola on the rest; to 1e-4 of f(x0).
 - Tents: Σ a_i |x_i − k_i| + b_i (x_i − m_i)², d = 5 and 20, half of the coordinates begun on their kink.
 - LASSO: ½|Ax − b|² + λ|x|₁, d = 30, about half of the coordinates at zero in the end.
 - Valleys: a Σ |x_i − x_{i+1}| + |Σ x_i − d|, d = 2 to 5: kinks across coordinates, which none of them alone
   leads out of.
+- Deviations: max |x_i − c_i|, d = 12: one coordinate at a time has a slope.
 
 A run is *solved* if what is left of f(x0) − f* is at most 1e-6 (corners: 1e-4), and a *false claim* if it is
 not, and says `success`. Instance i is run with seed i.
@@ -92,21 +93,34 @@ def valley(rng: np.random.Generator) -> Kinked:
     return Kinked(f, rng.choice([0.0, 1.0]) * rng.normal(size=d), 0.0)
 
 
-FAMILIES = {"corners": corner, "tents": tents, "LASSO": lasso, "valleys": valley}
+def deviation(rng: np.random.Generator) -> Kinked:
+    """Return the largest of twelve deviations."""
+    goal = rng.normal(size=12)
+
+    def f(x: FloatArray) -> float:
+        return float(np.max(np.abs(x - goal)))
+
+    return Kinked(f, np.zeros(12), 0.0)
+
+
+FAMILIES = {"corners": corner, "tents": tents, "LASSO": lasso, "valleys": valley, "deviations": deviation}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--instances", type=int, default=60, help="of each family (60)")
     parser.add_argument("--first", type=int, default=0, help="the first instance (0)")
+    parser.add_argument("--batch", type=int, default=1, help="queries that go out at once (1)")
+    parser.add_argument("--only", nargs="+", choices=list(FAMILIES), default=list(FAMILIES), help="families")
     words = parser.parse_args()
     print("| kinks | solved | queries, mean of the solved | ended unsolved, and says so | false claims |")
     print("|---|---|---|---|---|")
-    for name, make in FAMILIES.items():
+    for name in words.only:
+        make = FAMILIES[name]
         solved, honest, false = [], 0, 0
         for seed in range(words.first, words.first + words.instances):
             kinked = make(np.random.default_rng(seed))
-            result = gracezo.minimize(kinked.f, kinked.x0, max_queries=_QUERIES, seed=seed)
+            result = gracezo.minimize(kinked.f, kinked.x0, max_queries=_QUERIES, seed=seed, batch=words.batch)
             left = (result.fun - kinked.least) / (kinked.f(kinked.x0) - kinked.least)
             if left <= kinked.within:
                 solved.append(result.nfev)

@@ -798,3 +798,17 @@ def test_the_model_forgets_its_oldest_pair_and_grows_with_the_support() -> None:
     free = np.array([True, True, True, False, True])
     assert full.direction(slopes, diagonal, free)[[0, 1, 2, 4]] == pytest.approx(grown[[0, 1, 2, 4]])
     assert full.direction(slopes, diagonal, free)[3] == 0.0
+
+
+def test_a_sapling_is_of_no_use_elsewhere() -> None:
+    """Its sum was measured around another point: what has got a slope since then would not be seen."""
+    differences = Differences(Constants())
+    search = Search(Constants(), differences, Density(100, 0.9), lambda *found: None)
+    search.centre(Point(np.zeros(100), 1.0))
+    search.plant(np.arange(100), np.random.default_rng(0))
+    search.root(1.0, 1e-9)
+    search.sapling(np.arange(100), np.random.default_rng(1)).absorb(Change(0.0))
+    search.centre(Point(np.ones(100), 0.9))
+    search.outdated = True
+    search.plant(np.arange(100), np.random.default_rng(2))
+    assert not search.rooted

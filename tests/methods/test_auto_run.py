@@ -405,3 +405,16 @@ def test_success_is_claimed_only_where_the_minimum_is_among_kinks() -> None:
         assert left < 1e-2
         reached.append(left < 1e-5)
     assert all(reached)
+
+
+@pytest.mark.parametrize("batch", [2, 4])
+def test_in_batches_nothing_is_overlooked_after_a_step(batch: int) -> None:
+    """The largest of twelve deviations: after each step another coordinate has the only slope."""
+    for seed in range(4):
+        goal = np.random.default_rng(seed).normal(size=12)
+
+        def largest(x: FloatArray, goal: FloatArray = goal) -> float:
+            return float(np.max(np.abs(x - goal)))
+
+        result = gracezo.minimize(largest, np.zeros(12), seed=seed, batch=batch, max_queries=600)
+        assert not result.success, (seed, result.fun, result.message)

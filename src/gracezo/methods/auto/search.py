@@ -98,7 +98,8 @@ class Search:
     # ------------------------------------------------------------ beginning
 
     def centre(self, at: Point) -> None:
-        """Go on around another point; the values of the tree are taken as still true."""
+        """Go on around another point; the values of the tree are taken as still true, a sapling's are not."""
+        self._sapling = None
         self._differences.centre(self._walls.centre(at.x), at.value)
 
     def plant(self, coordinates: IntArray, rng: np.random.Generator) -> None:
