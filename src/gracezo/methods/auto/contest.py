@@ -37,7 +37,6 @@ _LITTLE = 1e-3  # of the decrease so far: next to nothing
 _LOST = 0.25  # of the other's rate: a way that brings less has clearly lost
 _AGAIN = 4  # windows of a lost way's rival before it is tried again; twice as many each time
 _STALLED = 10  # gradients along the coordinates met, in which a hunt among kinks is to bring something
-_LEVEL = 100  # gradients along all, before a way across is tried where neither they nor a sweep lead down
 _PASSES = 25  # queries along each coordinate that show that none leads down: ten passes, ever finer
 _LEAST = 50  # rounds in which a way shows what it brings, however few coordinates there are
 
@@ -180,8 +179,6 @@ class Contest:
         outdone = self._rates[0] < self._rates[1] and (idle or len(self._record) > 1)
         if few:
             self._resume()
-        elif idle and self._across.untried(moved.value, 0.0) and _LEVEL * self._size <= self._rounds:
-            self._turn(self._crossing)
         elif outdone or (self._rounds >= self._due[1] and self._poor(at.value, moved.value)):
             self._turn(self._sweeping)
         elif idle:

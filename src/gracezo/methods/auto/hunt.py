@@ -146,10 +146,6 @@ class Hunt:
                 self._here = yield from self._step(at)
                 return self._here
             if not requests:
-                lower = self._stepper.lower(at, self._problem.bounds)
-                if lower is not None:
-                    self._relocate(lower)
-                    return lower
                 self.done = True
                 break
             refreshing = sum(

@@ -203,13 +203,6 @@ class Stepper:
         self._arrive(moved)
         return moved
 
-    def lower(self, at: Point, bounds: Box | None) -> Point | None:
-        """Return the lowest point that looks have met, if it is plainly below this one."""
-        negligible = self._differences.negligible
-        if self._differences.noise or not self.landing.value < at.value - negligible:
-            return None
-        return self.landing.point(bounds)
-
     def restart(self, at: Point) -> None:
         """Go on at a point that was reached in another way: what failed elsewhere may be tried here."""
         self._failures, self.forgone = 0, np.zeros(0)
