@@ -1,0 +1,12 @@
+"""`auto` on functions as users have them: tails, units, offsets, walls, plateaus, noise, and random ones.
+
+    PYTHONPATH=src:. python -m benchmarks.real [TABLE ...] [--only NAME,...] [--first SEED] [--instances N]
+
+The tables (`--list` names their rows):
+
+- `tails`: ten slopes above a background of many small ones, one gradient and `minimize`;
+- `verdicts`: functions on which a claim is easily wrong, and what is claimed there.
+
+Every call of f is counted by the function itself. Instance i is drawn with seed i, and the method runs with
+seed i. Rows are printed as they come; a bar stands beside the figure where there is one.
+"""

@@ -1,0 +1,164 @@
+"""A function whose least value is known, a run on it, and whether what the run claims is true.
+
+A success is *false* where f can still fall by more than 1e-4 of f(x0) − f*, f* its infimum within the scales
+of the coordinates (or the bounds), and by more than its values can tell (rounding, grain or noise).
+"""
+
+from __future__ import annotations
+
+import re
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+from benchmarks.real.meter import Function, Meter
+
+import gracezo
+from gracezo.core.result import Result
+from gracezo.core.types import FloatArray
+
+TOLERANCE = 1e-4
+NAMES = {
+    "coarse": r"coarse|plateau|grain|quanti|steps of",
+    "kinks": r"kink",
+    "rough": r"rough|rippl",
+    "unbounded": r"lower bound|unbounded|without bound",
+    "rounding": r"rounding",
+    "noise": r"noise",
+    "wall": r"wall|cliff|jump",
+}
+"""What a message has to say for an end with status 5 to have its name."""
+
+
+@dataclass(frozen=True, eq=False)
+class Case:
+    """One function to be minimised.
+
+    Attributes
+    ----------
+    name
+        What it is called in the table.
+    fun
+        The function as the user has it.
+    x0
+        Where it begins.
+    floor
+        The infimum of `exact` within the scales; −inf where there is none.
+    exact
+        The function without noise, offset and grain, if it has any: what is judged.
+    grain
+        What the values of `fun` cannot tell: a run that comes so near has solved it.
+    noise
+        The standard deviation of its noise.
+    fits
+        Which of `NAMES` are true of it, or "flat".
+    bounds
+        Lower and upper, or none.
+    budget
+        How many queries it gets.
+    """
+
+    name: str
+    fun: Function
+    x0: FloatArray
+    floor: float
+    exact: Function | None = None
+    grain: float = 0.0
+    noise: float = 0.0
+    fits: tuple[str, ...] = ()
+    bounds: tuple[FloatArray, FloatArray] | None = None
+    budget: int = 2_000
+
+    def true(self, x: FloatArray) -> float:
+        """Return what is judged."""
+        return (self.exact or self.fun)(x)
+
+    @property
+    def height(self) -> float:
+        """f(x0) − f*."""
+        return self.true(self.x0) - self.floor
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """A run, judged.
+
+    Attributes
+    ----------
+    word
+        solved, spent (said so, and the budget is), named (unsolved, and says truly why), misnamed (unsolved,
+        no success, but says what is not so), FALSE (success, and unsolved), CRASHED.
+    left
+        (f(x) − f*) / (f(x0) − f*).
+    flaws
+        What else is wrong with it.
+    """
+
+    word: str
+    queries: int
+    left: float
+    message: str
+    flaws: tuple[str, ...] = ()
+
+
+def run(case: Case, seed: int) -> Outcome:
+    """Minimise it once."""
+    meter = Meter(case.fun, case.x0, case.bounds)
+    bounds = None if case.bounds is None else np.column_stack(case.bounds)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            result = gracezo.minimize(meter, case.x0, bounds=bounds, max_queries=case.budget, seed=seed)
+    except Exception as error:  # whatever it is, it goes into the table
+        return Outcome(
+            "CRASHED", meter.calls, np.nan, f"{type(error).__name__}: {error}", _asked(case, meter)
+        )
+    left = (case.true(result.x) - case.floor) / case.height if case.height else 0.0
+    word = _judged(case, result, left)
+    return Outcome(word, meter.calls, left, f"{result.status}: {result.message}", _flaws(case, result, meter))
+
+
+def _judged(case: Case, result: Result, left: float) -> str:
+    if left * case.height <= max(TOLERANCE * case.height, case.grain):  # an infinite height is never solved
+        return "solved"
+    if result.success:
+        return "FALSE"
+    if result.status == 1:
+        return "spent" if result.nfev >= 0.8 * case.budget else "misnamed"
+    if result.status == 4:
+        return "named" if "flat" in case.fits else "misnamed"
+    named = any(re.search(NAMES[name], result.message) for name in case.fits if name in NAMES)
+    return "named" if result.status == 5 and named else "misnamed"
+
+
+def _asked(case: Case, meter: Meter) -> tuple[str, ...]:
+    """Return what is wrong with the points asked."""
+    return (
+        *([f"{meter.strange} queries at x that is not finite"] if meter.strange else []),
+        *([f"{meter.outside} queries out of bounds"] if meter.outside else []),
+        *([f"{meter.calls} calls with max_queries={case.budget}"] if meter.calls > case.budget else []),
+    )
+
+
+def _flaws(case: Case, result: Result, meter: Meter) -> tuple[str, ...]:
+    """Return what is wrong with a result, beside what it claims."""
+    flaws = list(_asked(case, meter))
+    if result.nfev != meter.calls:
+        flaws.append(f"nfev {result.nfev}, calls {meter.calls}")
+    if case.noise:
+        missed = abs(result.fun - case.true(result.x))
+        if not result.fun_error > 0:
+            flaws.append("noise not seen: fun_error 0")
+        elif missed > 4 * result.fun_error:
+            flaws.append(f"fun off by {missed / result.fun_error:.1f} of its errors")
+        return tuple(flaws)
+    if result.fun != case.fun(result.x):
+        flaws.append("fun is not f(x)")
+    allowed = 0.01 * (meter.records[0][1] - meter.lowest)
+    if result.fun - meter.lowest > allowed:
+        flaws.append(
+            f"paid for a value lower by {(result.fun - meter.lowest) / (100 * allowed):.1g} of the decrease"
+        )
+    elif meter.lowest_within(result.support) < result.fun:
+        flaws.append("paid for a lower value on the support")
+    return tuple(flaws)
