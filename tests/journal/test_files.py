@@ -9,6 +9,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
@@ -151,9 +152,18 @@ def test_other_databases_are_left_alone(tmp_path: Path) -> None:
 def test_a_newer_format(tmp_path: Path, whole: Path) -> None:
     shutil.copy(whole, tmp_path / "run.db")
     with closing(sqlite3.connect(tmp_path / "run.db")) as db:
-        db.execute("PRAGMA user_version = 2")
-    with pytest.raises(gracezo.JournalError, match="has journal format 2; this gracezo reads format 1"):
+        db.execute("PRAGMA user_version = 9")
+    with pytest.raises(gracezo.JournalError, match="has journal format 9; this gracezo reads format 2"):
         read(tmp_path / "run.db")
+
+
+def test_each_answer_has_its_time(tmp_path: Path) -> None:
+    before = time.time()
+    run(tmp_path / "run.db")
+    times = [query.at for query in read(tmp_path / "run.db").queries]
+    assert before <= times[0]
+    assert times == sorted(times)
+    assert times[-1] <= time.time()
 
 
 def test_places_where_no_journal_can_be(tmp_path: Path) -> None:

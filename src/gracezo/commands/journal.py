@@ -25,7 +25,8 @@ steps. export writes one of its tables as CSV, or as Parquet if pyarrow is
 installed. Both may be used while the run goes on.
 
 tables:
-  queries  query, role, value, failure: every evaluation, in the order of asking
+  queries  query, role, value, failure, at (seconds since 1970): every evaluation,
+           in the order of asking
   steps    step, queries, value, changed: every iterate, x0 first
   x        step, index, x: where each iterate differs from x0
 """
@@ -140,7 +141,7 @@ def _date(seconds: object) -> str:
 
 def queries(record: Record) -> Table:
     """Return every evaluation."""
-    names = ("query", "role", "value", "failure")
+    names = ("query", "role", "value", "failure", "at")
     return {name: [getattr(query, name) for query in record.queries] for name in names}
 
 

@@ -18,12 +18,13 @@ from gracezo.journal.store import Finished, Store
 
 @dataclass(frozen=True)
 class Query:
-    """One evaluation. `value` is None if it failed, and `failure` says why."""
+    """One evaluation, known `at` (seconds since 1970). `value` is None if it failed, `failure` says why."""
 
     query: int
     role: str
     value: float | None
     failure: str | None
+    at: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +88,8 @@ def read(path: str | os.PathLike[str]) -> Record:
     try:
         with store.snapshot():
             identity = store.identity()
-            queries = [Query(*row) for row in store.rows("SELECT query, role, value, failure FROM queries")]
+            columns = "query, role, value, failure, at"
+            queries = [Query(*row) for row in store.rows(f"SELECT {columns} FROM queries")]
             ((asked, again),) = store.rows(
                 "SELECT ifnull(sum(rows), 0), ifnull(sum(reasked), 0) FROM asks WHERE aside = 0"
             )

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -31,18 +32,19 @@ from gracezo.journal.errors import JournalError, JournalWriteError
 from gracezo.journal.identity import Identity
 
 APPLICATION = 0x67726365  # "grce"
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 SCHEMA = {
     "header": "CREATE TABLE header (name TEXT PRIMARY KEY, value) WITHOUT ROWID",
     # at_once: how many rows may be in flight; curtailed: the budget that had refused something before;
     # aside: paid for, but not on the path of a run with the larger budget that came later.
     "asks": "CREATE TABLE asks (id INTEGER PRIMARY KEY, role TEXT, rows INTEGER, digest INTEGER, "
     "at_once INTEGER, reasked INTEGER, curtailed INTEGER, aside INTEGER)",
-    "answers": "CREATE TABLE answers (ask INTEGER, row INTEGER, value REAL, failure TEXT, "
+    # at: when it was known, in seconds since 1970.
+    "answers": "CREATE TABLE answers (ask INTEGER, row INTEGER, value REAL, failure TEXT, at REAL, "
     "PRIMARY KEY (ask, row)) WITHOUT ROWID",
     "moves": "CREATE TABLE moves (step INTEGER PRIMARY KEY, queries INTEGER, value REAL, curtailed INTEGER, "
     "indices BLOB, coordinates BLOB)",
-    "queries": "CREATE VIEW queries AS SELECT before + row + 1 AS query, role, value, failure FROM answers "
+    "queries": "CREATE VIEW queries AS SELECT before + row + 1 AS query, role, value, failure, at FROM answers "
     "JOIN (SELECT id, role, sum(rows) OVER (ORDER BY id) - rows AS before FROM asks WHERE aside = 0) "
     "ON id = ask ORDER BY query",
 }
@@ -273,13 +275,14 @@ class Store:
 
     def write_answers(self, ask: int, answers: Sequence[Answer]) -> None:
         """Write values that became known together."""
+        now = time.time()
         rows = [
-            (ask, row, None, str(outcome))
+            (ask, row, None, str(outcome), now)
             if isinstance(outcome, EvaluationFailure)
-            else (ask, row, outcome, None)
+            else (ask, row, outcome, None, now)
             for row, outcome in answers
         ]
-        self._write("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?)", rows)
+        self._write("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?)", rows)
 
     # ------------------------------------------------------------ the iterates
 
