@@ -44,9 +44,9 @@ SCHEMA = {
     "PRIMARY KEY (ask, row)) WITHOUT ROWID",
     "moves": "CREATE TABLE moves (step INTEGER PRIMARY KEY, queries INTEGER, value REAL, curtailed INTEGER, "
     "indices BLOB, coordinates BLOB)",
-    "queries": "CREATE VIEW queries AS SELECT before + row + 1 AS query, role, value, failure, at FROM answers "
-    "JOIN (SELECT id, role, sum(rows) OVER (ORDER BY id) - rows AS before FROM asks WHERE aside = 0) "
-    "ON id = ask ORDER BY query",
+    "queries": "CREATE VIEW queries AS SELECT before + row + 1 AS query, role, value, failure, at "
+    "FROM answers JOIN (SELECT id, role, sum(rows) OVER (ORDER BY id) - rows AS before FROM asks "
+    "WHERE aside = 0) ON id = ask ORDER BY query",
 }
 _SYNCHRONOUS = {"process": "NORMAL", "power": "FULL"}
 
