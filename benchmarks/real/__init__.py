@@ -5,7 +5,8 @@
 The tables (`--list` names their rows):
 
 - `tails`: ten slopes above a background of many small ones, one gradient and `minimize`;
-- `verdicts`: functions on which a claim is easily wrong, and what is claimed there.
+- `verdicts`: functions on which a claim is easily wrong, and what is claimed there;
+- `record`: some sixty runs, a line and a digest each, to compare two versions of the code by `diff`.
 
 Every call of f is counted by the function itself. Instance i is drawn with seed i, and the method runs with
 seed i. Rows are printed as they come; a bar stands beside the figure where there is one.

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from types import ModuleType
 
 import benchmarks.real
-from benchmarks.real import tails, verdicts
+from benchmarks.real import record, tails, verdicts
 
-TABLES: dict[str, ModuleType] = {"tails": tails, "verdicts": verdicts}
-INSTANCES = {"tails": 20, "verdicts": 5}
+TABLES: dict[str, ModuleType] = {"tails": tails, "verdicts": verdicts, "record": record}
+INSTANCES = {"tails": 20, "verdicts": 5, "record": 1}
 
 
 def main() -> None:
