@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -12,22 +11,20 @@ import numpy.typing as npt
 from scipy.optimize import OptimizeResult
 
 from gracezo import checks
+from gracezo.conduct import conduct, evaluator
 from gracezo.core.asks import Steps
-from gracezo.core.drive import Evaluator, drive
+from gracezo.core.drive import drive
 from gracezo.core.keys import Key
 from gracezo.core.method import Estimator, HasEstimator
 from gracezo.core.result import Finish, GradientEstimate, Result, Status
 from gracezo.core.run import Run
 from gracezo.core.steps import valued
-from gracezo.evaluators import choose
 from gracezo.evaluators.choose import Workers
-from gracezo.evaluators.objective import Objective, takes_seed
-from gracezo.evaluators.spread import Spread
+from gracezo.evaluators.objective import takes_seed
 from gracezo.journal.errors import JournalError
 from gracezo.journal.identity import Identity, fingerprint
 from gracezo.journal.session import Session
 from gracezo.journal.settings import Journal
-from gracezo.progress import live_line, notify
 from gracezo.setup import Setup
 
 
@@ -43,6 +40,7 @@ def minimize(
     f0: float | None = None,
     known: tuple[npt.ArrayLike, npt.ArrayLike] | None = None,
     noise: float | None = None,
+    names: Sequence[object] | None = None,
     max_queries: int | None = None,
     max_steps: int | None = None,
     max_seconds: float | None = None,
@@ -92,6 +90,10 @@ def minimize(
     noise
         The standard deviation of the noise of `fun`, for `auto`: a number, 0 for an exact function, or
         None to have it looked for (one query) and, where something hints at it, measured.
+    names
+        What the coordinates are called, one name each, in x0's shape or flat; results, errors, reports
+        and the journal speak of them. If not given: the index, where x0 is a pandas Series, else their
+        places in x0's shape.
     max_queries
         The budget: call ``max_queries + 1`` is never made. Rows that are of
         no use alone (half of a pair, a gradient without the step after it)
@@ -173,18 +175,20 @@ def minimize(
         support=support,
         known=known,
         noise=noise,
+        names=names,
         random=takes_seed(fun),
         batch=batch,
         on_failure=on_failure,
     )
-    with _evaluator(fun, args, setup.x0.shape, vectorized, workers, copy) as evaluate:
+    with evaluator(fun, args, setup.x0.shape, vectorized, workers, copy) as evaluate:
         if journal is None:
-            return _conduct(setup, evaluate, callback, progress)
+            return conduct(setup, evaluate, callback, progress)
         chosen = Journal.of(journal)
         identity = Identity.of(chosen.fingerprint or fingerprint(fun), setup.x0, setup.arguments)
         with Session(chosen) as session:
             drawn = session.begin(identity, setup.seed, setup.limits)
-            return _conduct(replace(setup, seed=drawn), evaluate, callback, progress, session)
+            session.call(setup.names)
+            return conduct(replace(setup, seed=drawn), evaluate, callback, progress, session)
 
 
 def resume(
@@ -262,13 +266,19 @@ def resume(
         limits |= {} if max_seconds is None else {"max_seconds": max_seconds}
         stop = checks.limits(**limits).or_default()
         try:
-            setup = Setup.checked(recorded.x0, limits=stop, random=takes_seed(fun), **recorded.arguments)
+            setup = Setup.checked(
+                recorded.x0,
+                limits=stop,
+                names=session.names,
+                random=takes_seed(fun),
+                **recorded.arguments,
+            )
         except (TypeError, ValueError) as error:
             raise JournalError(f"{chosen.path} cannot be resumed: {error}") from error
         identity = replace(recorded, fingerprint=chosen.fingerprint or fingerprint(fun))
-        with _evaluator(fun, args, setup.x0.shape, vectorized, workers, copy=True) as evaluate:
+        with evaluator(fun, args, setup.x0.shape, vectorized, workers, copy=True) as evaluate:
             session.begin(identity, setup.seed, stop, more_time=max_seconds is not None)
-            return _conduct(setup, evaluate, callback, progress, session)
+            return conduct(setup, evaluate, callback, progress, session)
 
 
 def estimate_gradient(
@@ -281,6 +291,7 @@ def estimate_gradient(
     sparsity: int | None = None,
     f0: float | None = None,
     noise: float | None = None,
+    names: Sequence[object] | None = None,
     max_queries: int | None = None,
     vectorized: bool = False,
     workers: Workers = None,
@@ -294,8 +305,10 @@ def estimate_gradient(
 
     Parameters
     ----------
-    fun, x, args, bounds, sparsity, f0, noise, vectorized, workers, batch, copy, on_failure, seed, options
+    fun, x, args, bounds, sparsity, f0, noise, names, vectorized, workers, batch, copy
         As in `minimize`; `f0` is f(x).
+    on_failure, seed, options
+        As in `minimize`.
     method
         One of `methods()` that steps along a gradient estimate.
     max_queries
@@ -326,6 +339,7 @@ def estimate_gradient(
         options,
         bounds=bounds,
         noise=noise,
+        names=names,
         random=takes_seed(fun),
         batch=batch,
         on_failure=on_failure,
@@ -344,39 +358,11 @@ def estimate_gradient(
         bounds=setup.bounds,
         sample=setup.sample,
     )
-    with _evaluator(fun, args, setup.x0.shape, vectorized, workers, copy) as evaluate:
+    with evaluator(fun, args, setup.x0.shape, vectorized, workers, copy) as evaluate:
         drive(run, evaluate)
     if not found:
         found.append(GradientEstimate.nothing(setup.x0.size))
-    return replace(found[0], queries=run.nfev, shape=setup.x0.shape)
-
-
-# ---------------------------------------------------------------- what they share
-
-
-def _conduct(
-    setup: Setup,
-    evaluate: Evaluator,
-    callback: Callable[[OptimizeResult], object] | None,
-    progress: bool,
-    session: Session | None = None,
-) -> Result:
-    """Run to the end, with a session of a journal in between if there is one."""
-    on_move = None if callback is None else notify(callback)
-    workers = evaluate.size if isinstance(evaluate, Spread) else 1
-    if session is None:
-        run = setup.run(on_move)
-    else:
-        run = setup.run(session.on_move(on_move), session.elapsed)
-        evaluate = session.evaluator(run, evaluate)
-    with live_line(run) if progress else nullcontext():
-        drive(run, evaluate)
-    result = run.result()
-    if workers > run.widest > 0:
-        result.message += (
-            f"; of {workers} workers at most {run.widest} had work: batch={workers} would use all"
-        )
-    return result
+    return replace(found[0], queries=run.nfev, shape=setup.x0.shape, names=setup.names)
 
 
 def _estimation(setup: Setup, estimator: Estimator, found: list[GradientEstimate]) -> Steps[Finish]:
@@ -385,15 +371,3 @@ def _estimation(setup: Setup, estimator: Estimator, found: list[GradientEstimate
         return Finish(Status.NOTHING_TO_FIND, "the bounds fix every coordinate")
     found.append((yield from estimator.estimate(at, 1, Key(setup.seed).child(1))))
     return Finish(Status.CONVERGED, "the gradient is estimated")
-
-
-def _evaluator(
-    fun: Callable[..., Any],
-    args: tuple[Any, ...],
-    shape: tuple[int, ...],
-    vectorized: bool,
-    workers: Workers,
-    copy: bool,
-) -> AbstractContextManager[Evaluator]:
-    objective = Objective(fun, args if isinstance(args, tuple) else (args,), shape)
-    return choose.evaluator(objective, workers, vectorized, copy)

@@ -10,12 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from gracezo.core.box import Box
+from gracezo.core.names import Names
 from gracezo.core.types import BoolArray, FloatArray
 
 _NAMED = 3  # so many wrong coordinates are named
 
 
-def checked(given: object, x0: FloatArray) -> Box | None:
+def checked(given: object, x0: FloatArray, names: Names | None = None) -> Box | None:
     """Return the box around x0, or None when it has no walls.
 
     Parameters
@@ -24,6 +25,8 @@ def checked(given: object, x0: FloatArray) -> Box | None:
         As `minimize` takes them; or a dictionary of "lower" and "upper", as a journal keeps them.
     x0
         The start, which has to lie inside.
+    names
+        What its coordinates are called.
 
     Examples
     --------
@@ -38,12 +41,11 @@ def checked(given: object, x0: FloatArray) -> Box | None:
     if np.isneginf(lower).all() and np.isposinf(upper).all():
         return None
     box = Box.of(lower, upper, x0.size)
-    start = x0.ravel()
-    _none(
-        "bounds must be numbers, or None for no bound", np.isnan(box.lower) | np.isnan(box.upper), box, start
-    )
-    _none("bounds must have low <= high", box.lower > box.upper, box, start)
-    _none("x0 must lie within the bounds", (start < box.lower) | (start > box.upper), box, start)
+    start, called = x0.ravel(), names or Names(x0.shape)
+    unknown = np.isnan(box.lower) | np.isnan(box.upper)
+    _none("bounds must be numbers, or None for no bound", unknown, box, start, called)
+    _none("bounds must have low <= high", box.lower > box.upper, box, start, called)
+    _none("x0 must lie within the bounds", (start < box.lower) | (start > box.upper), box, start, called)
     return box
 
 
@@ -86,13 +88,14 @@ def _numbers(side: Any, infinite: float, x0: FloatArray) -> FloatArray:
     )
 
 
-def _none(rule: str, wrong: BoolArray, box: Box, x0: FloatArray) -> None:
+def _none(rule: str, wrong: BoolArray, box: Box, x0: FloatArray, names: Names) -> None:
     """Check that no coordinate breaks a rule, or name the first that do."""
     places = np.flatnonzero(wrong)
     if len(places) == 0:
         return
     named = ", ".join(
-        f"[{i}] (low {box.lower[i]:g}, x0 {x0[i]:g}, high {box.upper[i]:g})" for i in places[:_NAMED].tolist()
+        f"{names.at(i)} (low {box.lower[i]:g}, x0 {x0[i]:g}, high {box.upper[i]:g})"
+        for i in places[:_NAMED].tolist()
     )
     more = ", …" if len(places) > _NAMED else ""
     raise ValueError(f"{rule}; not so at {len(places):,} of {box.d:,} coordinates: {named}{more}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -12,12 +12,13 @@ import numpy.typing as npt
 
 from gracezo.core.failures import DEFAULT_LIMITS, OnFailure
 from gracezo.core.keys import draw_seed
+from gracezo.core.names import Names
 from gracezo.core.run import Limits
 from gracezo.core.types import FloatArray, IntArray
 
 
-def point(name: str, given: npt.ArrayLike) -> FloatArray:
-    """Return a read-only float64 copy of a point of any shape."""
+def point(name: str, given: npt.ArrayLike, named: object = None) -> FloatArray:
+    """Return a read-only float64 copy of a point of any shape, with these names of coordinates in errors."""
     raw = np.asarray(given)
     if raw.dtype.kind not in "biuf":
         raise TypeError(f"{name} must be an array of real numbers; given: {_kind(given, raw)}")
@@ -28,10 +29,47 @@ def point(name: str, given: npt.ArrayLike) -> FloatArray:
     if len(bad):
         raise ValueError(
             f"{name} must be finite; {len(bad):,} of its {x.size:,} coordinates are not, "
-            f"the first of them {x.ravel()[bad[0]]} at flat index {bad[0]}"
+            f"the first of them {x.ravel()[bad[0]]} at {names(named, given, x.shape).at(int(bad[0]))}"
         )
     x.flags.writeable = False
     return x
+
+
+def names(given: object, x0: object, shape: tuple[int, ...]) -> Names:
+    """Return what the coordinates are called: as given, by the index of a pandas Series, or by place."""
+    said = "names"
+    if given is None:
+        index = getattr(x0, "index", None)
+        if index is None or callable(index) or len(shape) != 1:
+            return Names(shape)
+        given, said = index, "names (the index of x0)"
+    if isinstance(given, Names):
+        given = given.given
+        if given is None:
+            return Names(shape)
+    if isinstance(given, (str, bytes, set, frozenset)) or not isinstance(given, Iterable):
+        raise TypeError(f"{said} must be in order, one name a coordinate; given: {str(given)[:60]!r}")
+    own = [str(name) for name in _flat(list(given), len(shape))]
+    size = math.prod(shape)
+    if len(own) != size:
+        raise ValueError(f"{said} must be one for each of the {size:,} coordinates; given: {len(own):,}")
+    places: dict[str, int] = {}
+    for place, name in enumerate(own):
+        if places.setdefault(name, place) != place:
+            raise ValueError(
+                f"{said} must differ; {name!r} is given to the coordinates {places[name]} and {place}"
+            )
+    by_place = all(name == str(place) for place, name in enumerate(own))  # pandas' own numbering
+    return Names(shape) if by_place and len(shape) == 1 else Names(shape, own)
+
+
+def _flat(items: list[Any], depth: int) -> list[Any]:
+    """Return the items of nested lists, as far as the point's shape nests; a tuple is a name."""
+    for _ in range(depth - 1):
+        if not all(isinstance(item, (list, np.ndarray)) for item in items):
+            break
+        items = [inner for item in items for inner in item]
+    return items
 
 
 def function(name: str, given: object) -> None:

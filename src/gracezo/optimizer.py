@@ -23,7 +23,7 @@ class Optimizer:
 
     Parameters
     ----------
-    x0, method, bounds, sparsity, support, f0, known, noise, batch, seed, options
+    x0, method, bounds, sparsity, support, f0, known, noise, names, batch, seed, options
         As in `minimize`.
     max_queries, max_steps, max_seconds, target, on_failure
         As in `minimize`. Tell NaN for an evaluation that failed.
@@ -49,6 +49,7 @@ class Optimizer:
         f0: float | None = None,
         known: tuple[npt.ArrayLike, npt.ArrayLike] | None = None,
         noise: float | None = None,
+        names: Sequence[object] | None = None,
         max_queries: int | None = None,
         max_steps: int | None = None,
         max_seconds: float | None = None,
@@ -71,6 +72,7 @@ class Optimizer:
             support=support,
             known=known,
             noise=noise,
+            names=names,
             batch=batch,
             on_failure=on_failure,
         ).run()

@@ -16,6 +16,7 @@ from gracezo.core.box import Box
 from gracezo.core.failures import OnFailure
 from gracezo.core.keys import Key
 from gracezo.core.method import Method, Problem
+from gracezo.core.names import Names
 from gracezo.core.run import Limits, Run
 from gracezo.core.steps import whole_run
 from gracezo.core.types import FloatArray
@@ -34,6 +35,7 @@ class Setup:
     on_failure: OnFailure
     bounds: Box | None
     random: bool
+    names: Names
     arguments: dict[str, Any]  # what the path of the run depends on beside x0, as keywords of `checked`
 
     @classmethod
@@ -51,19 +53,21 @@ class Setup:
         support: npt.ArrayLike | None = None,
         known: object = None,
         noise: object = None,
+        names: object = None,
         random: bool = False,
         batch: int = 1,
         on_failure: object = "raise",
     ) -> Setup:
         """Return a run's setup, or say what is wrong with the arguments."""
-        start = checks.point("x0", x0)
+        start = checks.point("x0", x0, names)
+        called = checks.names(names, x0, start.shape)
         problem = Problem(
             start.size,
             checks.sparsity(sparsity, start.size),
             checks.batch(batch),
             checks.support(support, start.size),
             checks.known(known, start.shape),
-            bounds=box.checked(bounds, start),
+            bounds=box.checked(bounds, start, called),
             noise=checks.noise(noise),
             random=random,
         )
@@ -87,7 +91,8 @@ class Setup:
         if problem.noise is not None:
             arguments["noise"] = problem.noise
         value = _value_at(start.ravel(), checks.number("f0", f0), problem)
-        return cls(start, value, made, limits, checks.seed(seed), rule, problem.bounds, random, arguments)
+        drawn = checks.seed(seed)
+        return cls(start, value, made, limits, drawn, rule, problem.bounds, random, called, arguments)
 
     @property
     def sample(self) -> int | None:
@@ -113,6 +118,7 @@ class Setup:
             self.on_failure,
             self.bounds,
             self.sample,
+            self.names,
         )
 
 

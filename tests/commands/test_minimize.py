@@ -183,7 +183,7 @@ def test_screen(folder: Path, module: str, capsys: pytest.CaptureFixture[str]) -
     lines = capsys.readouterr().out.splitlines()
     exact = gracezo.estimate_gradient(Valley(), Valley().x0, method="fdsa")
     order = np.argsort(-np.abs(exact.values), kind="stable")
-    assert lines[0].split() == ["index", "derivative", "error"]
+    assert lines[0].split() == ["coordinate", "derivative", "error"]
     assert [int(line.split()[0]) for line in lines[1:4]] == order[:3].tolist()
     assert lines[4:] == ["60 coordinates found with 61 queries", "wrote matter.csv"]
     with (folder / "matter.csv").open(encoding="utf-8") as file:

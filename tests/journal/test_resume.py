@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import gracezo
-from gracezo.api import _conduct
+from gracezo.conduct import conduct
 from gracezo.core.asks import Ask, Moved, OutOfQueries, Point, Role, SparseRows, Steps
 from gracezo.core.drive import Evaluator
 from gracezo.core.keys import Key
@@ -158,7 +158,7 @@ def test_answers_in_any_order(tmp_path: Path) -> None:
     for stop_at in (30, 70, 1000):
         with Session(gracezo.Journal(tmp_path / "run.db")) as session:
             session.begin(Identity.of("valley", setup.x0, setup.arguments), 1, setup.limits)
-            result = _conduct(setup, backwards(stop_at), None, False, session)
+            result = conduct(setup, backwards(stop_at), None, False, session)
             reasked.append(result.reasked)
     assert_same(result, expected, "backwards")
     assert len(valley.points) == expected.nfev

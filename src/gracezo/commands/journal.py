@@ -28,7 +28,7 @@ tables:
   queries  query, role, value, failure, at (seconds since 1970): every evaluation,
            in the order of asking
   steps    step, queries, value, changed: every iterate, x0 first
-  x        step, index, x: where each iterate differs from x0
+  x        step, index, name, x: where each iterate differs from x0
 """
 _EXAMPLES = """\
 examples:
@@ -156,11 +156,12 @@ def steps(record: Record) -> Table:
 def points(record: Record) -> Table:
     """Return where the iterates differ from x0."""
     x0 = record.identity.x0.ravel()
-    table: Table = {"step": [], "index": [], "x": []}
+    table: Table = {"step": [], "index": [], "name": [], "x": []}
     for step in record.steps:
         where = np.flatnonzero(step.x != x0)
         table["step"] += [step.step] * len(where)
         table["index"] += where.tolist()
+        table["name"] += record.names.of(where)
         table["x"] += step.x[where].tolist()
     return table
 

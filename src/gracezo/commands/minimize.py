@@ -37,6 +37,7 @@ second one stops at once. Exit code: 0 done, 1 failed or interrupted, 2 wrong wo
 _RECORDED = (
     "x0",
     "dim",
+    "names",
     "bounds",
     "method",
     "sparsity",
@@ -123,6 +124,7 @@ def run(words: argparse.Namespace) -> int:
                     fun,
                     objective.point(words),
                     bounds=objective.bounds(words),
+                    names=objective.names(words),
                     **common,
                     **objective.method(words),
                     batch=words.batch or 1,
@@ -182,7 +184,7 @@ def _changes(result: Result) -> str:
     if count == 0:
         return "as it was at the start"
     flat = result.x.ravel()
-    first = ", ".join(f"[{index}] = {flat[index]:.6g}" for index in result.support[:5])
+    first = ", ".join(f"{result.names.at(index)} = {flat[index]:.6g}" for index in result.support[:5])
     return f"{count:,} coordinates changed, most of all {first}"
 
 

@@ -43,6 +43,12 @@ def add_point(parser: argparse.ArgumentParser) -> None:
     where.add_argument("--x0", type=Path, metavar="FILE", help="a file: .npy, .json, or text with numbers")
     where.add_argument("--dim", type=int, metavar="D", help="instead: zero, with so many coordinates")
     where.add_argument(
+        "--names",
+        type=Path,
+        metavar="FILE",
+        help="what the coordinates are called: a text file with one name a line, or a .json list",
+    )
+    where.add_argument(
         "--bounds",
         nargs="+",
         metavar=("LOW", "HIGH"),
@@ -103,6 +109,23 @@ def point(words: argparse.Namespace) -> FloatArray:
             raise WrongWords(f"--dim must be at least 1; given: {words.dim}")
         return np.zeros(words.dim)
     return _loaded("--x0", words.x0)
+
+
+def names(words: argparse.Namespace) -> list[Any] | None:
+    """Return the names of coordinates that the words give."""
+    path: Path | None = words.names
+    if path is None:
+        return None
+    try:
+        text = path.read_text(encoding="utf-8")
+        given = json.loads(text) if path.suffix == ".json" else text.splitlines()
+    except OSError as error:
+        raise Failed(f"--names {path}: {error.strerror or error}") from error
+    except ValueError as error:  # no UTF-8, or no JSON
+        raise Failed(f"--names {path} cannot be read: {error}") from error
+    if not isinstance(given, list):
+        raise Failed(f"--names {path} must hold a list of names; given: {str(given)[:60]}")
+    return given
 
 
 def bounds(words: argparse.Namespace) -> object:

@@ -14,9 +14,9 @@ from gracezo.commands import objective
 from gracezo.commands.errors import Failed, WrongWords
 
 _DESCRIPTION = """\
-Print the coordinates that matter most at a point: their index (in the flattened
-point), the derivative of the function along them and its standard error, where
-the method knows one.
+Print the coordinates that matter most at a point: their names (or their places
+in the point), the derivative of the function along them and its standard error,
+where the method knows one.
 """
 _EXAMPLES = """\
 examples:
@@ -54,6 +54,7 @@ def run(words: argparse.Namespace) -> int:
             fun,
             objective.point(words),
             bounds=objective.bounds(words),
+            names=objective.names(words),
             **objective.method(words),
             max_queries=words.max_queries,
             vectorized=words.vectorized,
@@ -66,22 +67,29 @@ def run(words: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         raise Failed("interrupted") from None
     order = np.argsort(-np.abs(found.values), kind="stable")
-    rows = [(int(found.indices[i]), float(found.values[i]), float(found.errors[i])) for i in order]
-    print(f"{'index':>10}  {'derivative':>14}  {'error':>10}")
-    for index, derivative, spread in rows[: words.top]:
-        print(f"{index:>10}  {derivative:>14.6g}  {_error(spread, '?'):>10}")
+    assert found.names is not None
+    named = found.names.of(found.indices[order])
+    rows = [
+        (int(found.indices[i]), name, float(found.values[i]), float(found.errors[i]))
+        for i, name in zip(order, named, strict=True)
+    ]
+    width = max(10, *map(len, named[: words.top]), 0)
+    print(f"{'coordinate':>{width}}  {'derivative':>14}  {'error':>10}")
+    for _, name, derivative, spread in rows[: words.top]:
+        print(f"{name:>{width}}  {derivative:>14.6g}  {_error(spread, '?'):>10}")
     print(f"{len(rows):,} coordinates found with {found.queries:,} queries")
     if words.out is not None:
         _write(words.out, rows)
     return 0
 
 
-def _write(path: Path, rows: list[tuple[int, float, float]]) -> None:
+def _write(path: Path, rows: list[tuple[int, str, float, float]]) -> None:
     try:
         with path.open("w", newline="", encoding="utf-8") as file:
             writer = csv.writer(file)
-            writer.writerow(["index", "derivative", "error"])
-            writer.writerows((index, derivative, _error(spread, "")) for index, derivative, spread in rows)
+            writer.writerow(["index", "name", "derivative", "error"])
+            for index, name, derivative, spread in rows:
+                writer.writerow((index, name, derivative, _error(spread, "")))
     except OSError as error:
         raise Failed(f"--out {path}: {error.strerror or error}") from error
     print(f"wrote {path}")

@@ -11,6 +11,7 @@ import numpy as np
 from scipy.optimize import OptimizeResult
 
 from gracezo.core.asks import Point
+from gracezo.core.names import Names
 from gracezo.core.types import BoolArray, FloatArray, IntArray, record
 
 
@@ -82,6 +83,10 @@ class Result(OptimizeResult):  # type: ignore[misc]  # SciPy has no type hints
         The same in words.
     support : ndarray of int
         Flat indices where `x` differs from x0, the largest change first.
+    change : (ndarray of int, ndarray)
+        The same indices, and by how much `x` differs from x0 there.
+    names : Names
+        What the coordinates are called, by flat index: as given, or by their place in x0's shape.
     trace : Trace
         `queries` and `values` at each iterate, x0 first.
     rounds : int
@@ -109,6 +114,8 @@ class Result(OptimizeResult):  # type: ignore[misc]  # SciPy has no type hints
     status: int
     message: str
     support: IntArray
+    change: tuple[IntArray, FloatArray]
+    names: Names
     trace: Trace
     rounds: int
     seed: int
@@ -139,6 +146,8 @@ class GradientEstimate:
         Whether every probe left the objective unchanged.
     shape : tuple of int or None
         The shape of the point, when it is not a flat vector.
+    names : Names or None
+        What the coordinates are called.
 
     Examples
     --------
@@ -157,6 +166,7 @@ class GradientEstimate:
     queries: int = 0
     flat: bool = False
     shape: tuple[int, ...] | None = None
+    names: Names | None = None
 
     def __post_init__(self) -> None:
         count = len(self.indices)

@@ -32,6 +32,7 @@ from gracezo.core.asks import Ask, Moved, OutOfQueries, Point, Steps
 from gracezo.core.box import Box, Fence
 from gracezo.core.errors import EvaluationError, EvaluationFailure
 from gracezo.core.failures import Failures, OnFailure
+from gracezo.core.names import Names
 from gracezo.core.result import Finish, Result, Status, Trace
 from gracezo.core.sampling import Sampling
 from gracezo.core.types import FloatArray, IntArray
@@ -85,6 +86,8 @@ class Run:
         The box that no point may leave, if there is one.
     sample
         The seed that the function gets, if it takes one.
+    names
+        What the coordinates are called, for the result.
     """
 
     def __init__(
@@ -98,10 +101,12 @@ class Run:
         on_failure: OnFailure | None = None,
         bounds: Box | None = None,
         sample: int | None = None,
+        names: Names | None = None,
     ) -> None:
         self.x0 = x0
         self.limits = limits
         self.seed = seed
+        self.names = names or Names(x0.shape)
         self.nfev = 0
         self.rounds = 0
         self.widest = 0  # rows of the largest batch
@@ -344,6 +349,7 @@ class Run:
         """Return the result so far."""
         start = self.x0.ravel()
         best = self._best or Point(start, math.nan)
+        support = _support(start, best.x)
         finish = self.finish or Finish(Status.SPENT, "still running")
         moves = np.array(self._moves, dtype=np.float64).reshape(-1, 2)
         return Result(
@@ -355,7 +361,9 @@ class Run:
             success=finish.status == Status.CONVERGED,
             status=int(finish.status),
             message=finish.message + self._failures.summary,
-            support=_support(start, best.x),
+            support=support,
+            change=(support, best.x[support] - start[support]),
+            names=self.names,
             trace=Trace(queries=moves[:, 0].astype(np.int64), values=moves[:, 1]),
             rounds=self.rounds,
             seed=self.seed,

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from gracezo.core.names import Names
 from gracezo.core.types import FloatArray
 from gracezo.journal.errors import JournalError
 from gracezo.journal.identity import Identity
@@ -45,6 +46,8 @@ class Record:
     ----------
     identity : Identity
         The function's name, x0, and the arguments that the path depends on.
+    names : Names
+        What the coordinates are called.
     header : dict
         All else that is known of the run: `library`, `created` (seconds since 1970), `limits`.
     finish : Finished or None
@@ -73,6 +76,7 @@ class Record:
     """
 
     identity: Identity
+    names: Names
     header: dict[str, Any]
     finish: Finished | None
     queries: list[Query]
@@ -94,10 +98,12 @@ def read(path: str | os.PathLike[str]) -> Record:
                 "SELECT ifnull(sum(rows), 0), ifnull(sum(reasked), 0) FROM asks WHERE aside = 0"
             )
             ((aside,),) = store.rows("SELECT count(*) FROM answers JOIN asks ON id = ask WHERE aside != 0")
+            header = store.header()
             goes_on = "on_failure" in identity.arguments  # the rule, when failures do not end the run
             return Record(
                 identity=identity,
-                header={name: value for name, value in store.header().items() if name in _SHOWN},
+                names=_names(header.get("names"), identity.x0, store.path),
+                header={name: value for name, value in header.items() if name in _SHOWN},
                 finish=store.finish(),
                 queries=queries,
                 steps=list(_steps(store, identity.x0.ravel())),
@@ -111,6 +117,14 @@ def read(path: str | os.PathLike[str]) -> Record:
 
 
 _SHOWN = ("library", "created", "limits")
+
+
+def _names(given: object, x0: FloatArray, path: Path) -> Names:
+    if given is None:
+        return Names(x0.shape)
+    if isinstance(given, list) and len(given) == x0.size and all(isinstance(name, str) for name in given):
+        return Names(x0.shape, given)
+    raise JournalError(f"{path} is damaged: it does not have one name a coordinate")
 
 
 def _steps(store: Store, x0: FloatArray) -> Iterator[Step]:

@@ -32,6 +32,7 @@ import numpy as np
 from gracezo.core.asks import Ask, Point
 from gracezo.core.drive import Evaluator
 from gracezo.core.errors import EvaluationFailure
+from gracezo.core.names import Names
 from gracezo.core.result import Status
 from gracezo.core.run import Answer, DefaultBudget, Limits, Run
 from gracezo.core.types import FloatArray
@@ -111,6 +112,17 @@ class Session:
         if not isinstance(given, dict) or given.keys() != asdict(Limits()).keys():
             raise JournalError(f"{self._journal.path} is damaged: it does not say when to stop")
         return given
+
+    @property
+    def names(self) -> list[str] | None:
+        """What the coordinates of the recorded run are called, if somebody has said so."""
+        names: list[str] | None = self._store.header().get("names")
+        return names
+
+    def call(self, names: Names) -> None:
+        """Note what the coordinates are called; no path depends on it, so the last names given count."""
+        if names.given is not None and list(names.given) != self.names:
+            self._store.put(names=names.given)
 
     def begin(self, identity: Identity, drawn: int, limits: Limits, *, more_time: bool = False) -> int:
         """Record a new run, or get ready to go on with the recorded one if it is the same.

@@ -1,0 +1,57 @@
+"""What the entry points share: an evaluator for the user's function, and a run to its end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any
+
+from scipy.optimize import OptimizeResult
+
+from gracezo.core.drive import Evaluator, drive
+from gracezo.core.result import Result
+from gracezo.evaluators import choose
+from gracezo.evaluators.choose import Workers
+from gracezo.evaluators.objective import Objective
+from gracezo.evaluators.spread import Spread
+from gracezo.journal.session import Session
+from gracezo.progress import live_line, notify
+from gracezo.setup import Setup
+
+
+def conduct(
+    setup: Setup,
+    evaluate: Evaluator,
+    callback: Callable[[OptimizeResult], object] | None,
+    progress: bool,
+    session: Session | None = None,
+) -> Result:
+    """Run to the end, with a session of a journal in between if there is one."""
+    on_move = None if callback is None else notify(callback)
+    workers = evaluate.size if isinstance(evaluate, Spread) else 1
+    if session is None:
+        run = setup.run(on_move)
+    else:
+        run = setup.run(session.on_move(on_move), session.elapsed)
+        evaluate = session.evaluator(run, evaluate)
+    with live_line(run) if progress else nullcontext():
+        drive(run, evaluate)
+    result = run.result()
+    if workers > run.widest > 0:
+        result.message += (
+            f"; of {workers} workers at most {run.widest} had work: batch={workers} would use all"
+        )
+    return result
+
+
+def evaluator(
+    fun: Callable[..., Any],
+    args: tuple[Any, ...],
+    shape: tuple[int, ...],
+    vectorized: bool,
+    workers: Workers,
+    copy: bool,
+) -> AbstractContextManager[Evaluator]:
+    """Return what calls the function, open while the run goes on."""
+    objective = Objective(fun, args if isinstance(args, tuple) else (args,), shape)
+    return choose.evaluator(objective, workers, vectorized, copy)
