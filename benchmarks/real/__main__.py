@@ -7,10 +7,15 @@ from collections.abc import Callable
 from types import ModuleType
 
 import benchmarks.real
-from benchmarks.real import record, tails, verdicts
+from benchmarks.real import record, tails, verdicts, written
 
-TABLES: dict[str, ModuleType] = {"tails": tails, "verdicts": verdicts, "record": record}
-INSTANCES = {"tails": 20, "verdicts": 5, "record": 1}
+TABLES: dict[str, ModuleType] = {
+    "tails": tails,
+    "written": written,
+    "verdicts": verdicts,
+    "record": record,
+}
+INSTANCES = {"tails": 20, "written": 20, "verdicts": 5, "record": 1}
 
 
 def main() -> None:

@@ -25,21 +25,31 @@ class Meter:
         Calls with a coordinate that is not finite.
     outside
         Calls outside of the bounds, if there are any.
+
+    Without `points` no points are looked at, which takes time where they are long.
     """
 
     def __init__(
-        self, fun: Function, x0: FloatArray, bounds: tuple[FloatArray, FloatArray] | None = None
+        self,
+        fun: Function,
+        x0: FloatArray,
+        bounds: tuple[FloatArray, FloatArray] | None = None,
+        *,
+        points: bool = True,
     ) -> None:
         self._fun, self._x0, self._bounds = fun, x0, bounds
         self._digest = hashlib.sha256()
-        self._asked: list[tuple[float, IntArray]] = []
+        self._moved: list[IntArray | None] = []
+        self._values: list[float] = []
+        self._points = points
         self.calls = self.strange = self.outside = 0
         self.records: list[tuple[int, float]] = []
 
     def __call__(self, x: FloatArray) -> float:
         """Return f(x)."""
         self.calls += 1
-        self._digest.update(np.ascontiguousarray(x).tobytes())
+        if self._points:
+            self._keep(x)
         self.strange += not np.isfinite(x).all()
         if self._bounds is not None:
             self.outside += bool((x < self._bounds[0]).any() or (x > self._bounds[1]).any())
@@ -47,10 +57,16 @@ class Meter:
             value = float(self._fun(x))
         if not self.records or value < self.records[-1][1]:
             self.records.append((self.calls, value))
-        if len(self._asked) < 5_000:
-            moved = np.flatnonzero(x != self._x0)
-            self._asked.append((value, moved if len(moved) <= 300 else moved[:0] - 1))
+        if len(self._moved) > len(self._values):
+            self._values.append(value)
         return value
+
+    def _keep(self, x: FloatArray) -> None:
+        """Keep what is asked of a point, not the point: its digest, and the coordinates it moves if few."""
+        self._digest.update(np.ascontiguousarray(x).tobytes())
+        if len(self._moved) < 5_000:
+            moved = np.flatnonzero(x != self._x0)
+            self._moved.append(moved if len(moved) <= 300 else None)
 
     @property
     def digest(self) -> str:

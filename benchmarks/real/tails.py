@@ -55,7 +55,7 @@ def gradients(p: str, first: int, instances: int) -> None:
     rows, start = [], time.perf_counter()
     for seed in range(first, first + instances):
         fun = Tail.drawn(float(p), seed)
-        meter = Meter(fun, np.zeros(D))
+        meter = Meter(fun, np.zeros(D), points=False)
         found = gracezo.estimate_gradient(meter, np.zeros(D), seed=seed, max_queries=_BUDGET)
         assert found.queries == meter.calls
         missed = np.abs(found.values - fun.g[found.indices])
@@ -87,7 +87,7 @@ def descents(p: str, first: int, instances: int) -> None:
     rows, start = [], time.perf_counter()
     for seed in range(first, first + instances):
         fun = Tail.drawn(float(p), seed)
-        meter = Meter(fun, np.zeros(D))
+        meter = Meter(fun, np.zeros(D), points=False)
         level = -0.95 * fun.brought
         result = gracezo.minimize(meter, np.zeros(D), seed=seed, max_queries=_BUDGET, target=level)
         assert result.nfev == meter.calls
