@@ -8,6 +8,7 @@ import os
 import pickle
 import select
 import shlex
+import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -90,7 +91,7 @@ def test_an_answer_in_a_file() -> None:
     assert sh('cut -d= -f2 >"${1#--out=}" <<E\nf=3\nE', "--out={output}")(X) == 3.0
 
 
-UNREADABLE = ["nan", "inf", "-Infinity", "1_000", "0x10", "1 2", "1,5", "", "1e999", "1;2", "ten", "١"]
+UNREADABLE = ["nan", "inf", "-Infinity", "1_000", "0x10", "1 x", "1,5", "", "1e999", "1;2", "ten", "١"]
 
 
 @pytest.mark.parametrize("text", [*UNREADABLE, "1" * 5000, "__import__('os')"])
@@ -236,3 +237,35 @@ def test_a_journal_knows_it_by_its_command_line(tmp_path: Path) -> None:
     with pytest.raises(gracezo.JournalError, match="echo 2"):
         gracezo.resume(journal, sh("echo 2"))
     assert_same(gracezo.resume(journal, sh("echo 1")), result, "resumed")
+
+
+SAVES = "import sys, numpy as np; x = np.load(sys.argv[1]); "
+
+
+def writing(code: str) -> gracezo.Command:
+    """A program that reads a point x and does this."""
+    return gracezo.Command(f"{shlex.join([sys.executable, '-c', SAVES + code])} {{input}} {{output}}")
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "open(sys.argv[2], 'w').write(' '.join(map(repr, x.tolist())))",
+        "open(sys.argv[2], 'w').write('\\n'.join(map(repr, x.tolist())))",
+        "np.save(sys.argv[2], x)",
+        "np.save(open(sys.argv[2], 'wb'), x)",
+    ],
+)
+def test_many_numbers_through_the_output_file(code: str) -> None:
+    x = np.array([0.1, -1e-300, 3.0])
+    assert np.array_equal(writing(code)(x), x)
+
+
+def test_a_vector_is_no_answer_to_minimize_and_a_word_among_numbers_is_none_at_all() -> None:
+    command = writing("np.save(sys.argv[2], x)")
+    with pytest.raises(gracezo.EvaluationError, match="number; it returned an array of shape"):
+        gracezo.minimize(command, [1.0, 2.0], max_queries=3)
+    with pytest.raises(EvaluationFailure, match="the last line of its output must be one finite"):
+        sh("echo 1 2")(X)
+    with pytest.raises(EvaluationFailure, match="one finite decimal number, and is '1 two'"):
+        writing("open(sys.argv[2], 'w').write('1 two')")(np.ones(2))

@@ -1,4 +1,4 @@
-"""Any program as an objective: the point goes out in a file, one number comes back.
+"""Any program as an objective: the point goes out in a file, one number comes back, or many.
 
 The rules of this file:
 
@@ -37,6 +37,8 @@ from gracezo.core.errors import EvaluationFailure
 from gracezo.core.types import FloatArray
 
 _NUMBER = re.compile(rb"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+_NPY = b"\x93NUMPY"  # how a file in NumPy's format begins
+_LARGEST_TEXT = 2**28  # bytes of text that are read as numbers
 _TAIL = 4096  # bytes from the end of what a program said that are looked at
 _LAST_WORDS = 500  # characters of them in a message
 
@@ -69,8 +71,10 @@ class Command:
     template
         The command line, split as a shell would split it, but run without a
         shell. `{input}` stands for the file with the point. With `{output}`
-        the program writes its answer, one decimal number as text, into that
-        file; without, the answer is the last line of its standard output.
+        the program writes its answer into that file: one decimal number as
+        text, or many, with blanks or line breaks between them, or a
+        vector in NumPy's format (then `{output}.npy` will do too). Without,
+        the answer is one number on the last line of its standard output.
     format
         How the point is written: "npy" (NumPy's format, in x0's shape), "text" (one number a line),
         "json" (a list; of lists, for a point of several dimensions).
@@ -124,8 +128,8 @@ class Command:
                 f"timeout must be a positive number of seconds, or None; given: {self.timeout!r}"
             )
 
-    def __call__(self, x: FloatArray) -> float:
-        """Run the program at one point.
+    def __call__(self, x: FloatArray) -> float | FloatArray:
+        """Run the program at one point; return the number that it answers with, or the vector.
 
         Raises
         ------
@@ -135,7 +139,7 @@ class Command:
         with tempfile.TemporaryDirectory(prefix="gracezo-", ignore_cleanup_errors=True) as made:
             return self._evaluate(x, Path(made))
 
-    def _evaluate(self, x: FloatArray, folder: Path) -> float:
+    def _evaluate(self, x: FloatArray, folder: Path) -> float | FloatArray:
         name, write = _FORMATS[self.format]
         files = {"{input}": folder / name, "{output}": folder / "output"}
         write(files["{input}"], np.asarray(x, dtype=np.float64))
@@ -145,9 +149,7 @@ class Command:
         self._run(words, folder)
         if "{output}" not in self.template:
             return self._number(_last_line(folder / "stdout"), "the last line of its output", folder)
-        if not files["{output}"].is_file():
-            raise self._failure("gave no answer: it left no file {output}", folder)
-        return self._number(_tail(files["{output}"]), "what it wrote to {output}", folder)
+        return self._answer(files["{output}"], folder)
 
     def _run(self, words: list[str], folder: Path) -> None:
         with (folder / "stdout").open("wb") as stdout, (folder / "stderr").open("wb") as stderr:
@@ -179,6 +181,26 @@ class Command:
             raise self._failure(f"was ended by signal {-code} ({signal.strsignal(-code)})", folder)
         if code:
             raise self._failure(f"ended with exit code {code}", folder)
+
+    def _answer(self, path: Path, folder: Path) -> float | FloatArray:
+        """Return what the program wrote: numbers as text, or NumPy's format."""
+        if not path.is_file():
+            path = path.with_name(path.name + ".npy")  # NumPy's `save` adds the ending
+            if not path.is_file():
+                raise self._failure("gave no answer: it left no file {output}", folder)
+        with path.open("rb") as file:
+            start = file.read(len(_NPY))
+        if start == _NPY:
+            try:
+                loaded: FloatArray = np.load(path, allow_pickle=False)
+            except (OSError, ValueError, EOFError) as error:
+                raise self._failure(f"gave no answer: {{output}} cannot be read, {error}", folder) from error
+            return loaded
+        if path.stat().st_size <= _LARGEST_TEXT:
+            words = path.read_bytes().split()
+            if len(words) > 1 and all(map(_NUMBER.fullmatch, words)):
+                return np.array(words, np.float64)
+        return self._number(_tail(path), "what it wrote to {output}", folder)
 
     def _number(self, text: bytes, what: str, folder: Path) -> float:
         text = text.strip()

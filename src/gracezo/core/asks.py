@@ -4,7 +4,8 @@ The rules of this file:
 
 - An algorithm is a generator (`Steps`). It never meets the user's function.
 - It yields an `Ask` and receives one value a row, in the order of the rows: NaN
-  where the evaluation failed and the user would rather go on without it.
+  where the evaluation failed and the user would rather go on without it. Where the
+  function has m outputs (`outputs.py`), a value is a row of m numbers.
 - It yields a `Moved` when an iterate is reached; what it receives then means nothing.
 - When an ask cannot be afforded, `OutOfQueries` is raised inside the generator
   at that yield. It may ask for something cheaper, or return what it has.
@@ -223,11 +224,15 @@ class Ask:
 
 @record
 class Point:
-    """A vector and the value of the objective there, with its standard error where f is known to be noisy."""
+    """A vector and the value of the objective there, with its standard error where f is known to be noisy.
+
+    Where the function has many outputs, these are its `outputs` and `value` is what ranks them.
+    """
 
     x: FloatArray
     value: float
     error: float = 0.0
+    outputs: FloatArray | None = None
 
 
 @record

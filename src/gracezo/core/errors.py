@@ -38,5 +38,9 @@ class EvaluationFailure(Exception):
     """One evaluation gave no usable value: raised where the objective is called, with its cause chained."""
 
 
+class Irreparable(EvaluationFailure):
+    """A failure that ends the run whatever its rule for failures says."""
+
+
 class WorkersLost(RuntimeError):
     """Those who evaluate are gone: no further answer can come. Raised by an evaluator, its cause chained."""

@@ -199,6 +199,20 @@ class GradientEstimate:
         return out if self.shape is None else out.reshape(self.shape)
 
 
+def changed(x0: FloatArray, x: FloatArray) -> IntArray:
+    """Return where x differs from x0, the largest change first, ties in index order."""
+    where = np.flatnonzero(x != x0)
+    keys = -np.abs(x[where] - x0[where])
+    order = np.argsort(keys)  # much faster than a stable sort, which is needed for ties alone
+    ordered = keys[order]
+    same = ordered[1:] == ordered[:-1]
+    if np.count_nonzero(same):
+        tied = np.append(same, False)
+        tied[1:] |= same
+        order[tied] = order[tied][np.lexsort((order[tied], ordered[tied]))]
+    return where[order]
+
+
 # A dense method makes an estimate of all d coordinates at every step; what is the same in all of them is
 # made once and shared, read-only.
 

@@ -30,14 +30,16 @@ import numpy as np
 from gracezo.core.answers import lowest
 from gracezo.core.asks import Ask, Moved, OutOfQueries, Point, Steps
 from gracezo.core.box import Box, Fence
-from gracezo.core.errors import EvaluationError, EvaluationFailure
+from gracezo.core.errors import EvaluationError, EvaluationFailure, Irreparable
 from gracezo.core.failures import Failures, OnFailure
 from gracezo.core.names import Names
-from gracezo.core.result import Finish, Result, Status, Trace
+from gracezo.core.outputs import Outputs
+from gracezo.core.result import Finish, Result, Status, Trace, changed
 from gracezo.core.sampling import Sampling
 from gracezo.core.types import FloatArray, IntArray
 
-Answer: TypeAlias = tuple[int, float | EvaluationFailure]  # (row of the ask, its value or why there is none)
+Outcome: TypeAlias = float | FloatArray | EvaluationFailure  # a value, many outputs, or why there is neither
+Answer: TypeAlias = tuple[int, Outcome]  # (row of the ask, what came of it)
 
 
 @dataclass(frozen=True)
@@ -88,6 +90,8 @@ class Run:
         The seed that the function gets, if it takes one.
     names
         What the coordinates are called, for the result.
+    outputs
+        What keeps the answers, if they are vectors.
     """
 
     def __init__(
@@ -102,6 +106,7 @@ class Run:
         bounds: Box | None = None,
         sample: int | None = None,
         names: Names | None = None,
+        outputs: Outputs | None = None,
     ) -> None:
         self.x0 = x0
         self.limits = limits
@@ -128,6 +133,7 @@ class Run:
         self._elapsed = elapsed or _watch()
         self._fence = None if bounds is None else Fence(bounds)
         self._sampling = None if sample is None else Sampling(sample)
+        self._outputs = outputs
 
     # ------------------------------------------------------------ the conversation
 
@@ -159,16 +165,23 @@ class Run:
         """
         if self._values is None:
             raise RuntimeError("nothing is being asked")
-        for given, outcome in answers:
+        fatal: int | None = None
+        for given, came in answers:
             row = given if self._rows is None else int(self._rows[given])
             self.nfev += 1
             self._missing -= 1
+            outcome = came
+            if self._outputs is not None and isinstance(came, np.ndarray):
+                outcome = self._outputs.take(row, came)
             if isinstance(outcome, EvaluationFailure):
                 self._failed[row] = self.nfev, outcome
+                if fatal is None and isinstance(outcome, Irreparable):
+                    fatal = row
             else:
-                self._values[row] = outcome
+                self._values[row] = outcome  # type: ignore[assignment]  # a vector only where there are outputs
         if self._failed:
-            fatal = self._failures.fatal(self._failed, self._values)
+            if fatal is None:
+                fatal = self._failures.fatal(self._failed, self._values)
             if fatal is not None:
                 query, failure = self._failed[fatal]
                 message = f"query {query:,} failed: {failure}"
@@ -292,14 +305,18 @@ class Run:
         assert ask is not None
         assert self._values is not None
         values = np.array(self._values)
-        self._clear()
+        outputs = self._outputs
+        answers = values if outputs is None else outputs.matrix(len(values))
+        best = None
         if ask.role.may_answer:
             row = lowest(values)
             if values[row] < (math.inf if self._best is None else self._best.value):
-                self._best = Point(ask.reached(row), float(values[row]))
-                if self._target_reached and self._moves:
-                    self._move(self._best)
-        return values
+                at = None if outputs is None else outputs.at(row)
+                best = self._best = Point(ask.reached(row), float(values[row]), outputs=at)
+        self._clear()
+        if best is not None and self._target_reached and self._moves:
+            self._move(best)
+        return answers
 
     @property
     def _target_reached(self) -> bool:
@@ -332,6 +349,8 @@ class Run:
         self._ask = self._values = None
         self._missing = 0
         self._failed.clear()
+        if self._outputs is not None:
+            self._outputs.clear()
 
     # ------------------------------------------------------------ what came of it
 
@@ -349,7 +368,7 @@ class Run:
         """Return the result so far."""
         start = self.x0.ravel()
         best = self._best or Point(start, math.nan)
-        support = _support(start, best.x)
+        support = changed(start, best.x)
         finish = self.finish or Finish(Status.SPENT, "still running")
         moves = np.array(self._moves, dtype=np.float64).reshape(-1, 2)
         return Result(
@@ -368,6 +387,7 @@ class Run:
             rounds=self.rounds,
             seed=self.seed,
             reasked=self.reasked,
+            **({} if self._outputs is None or best.outputs is None else self._outputs.fields(best)),
         )
 
 
@@ -377,17 +397,3 @@ _NOTHING = np.zeros(0)
 def _watch() -> Callable[[], float]:
     began = time.monotonic()
     return lambda: time.monotonic() - began
-
-
-def _support(x0: FloatArray, x: FloatArray) -> IntArray:
-    """Return where x differs from x0, the largest change first, ties in index order."""
-    changed = np.flatnonzero(x != x0)
-    keys = -np.abs(x[changed] - x0[changed])
-    order = np.argsort(keys)  # much faster than a stable sort, which is needed for ties alone
-    ordered = keys[order]
-    same = ordered[1:] == ordered[:-1]
-    if np.count_nonzero(same):
-        tied = np.append(same, False)
-        tied[1:] |= same
-        order[tied] = order[tied][np.lexsort((order[tied], ordered[tied]))]
-    return changed[order]

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from gracezo.core.errors import EvaluationFailure
+from gracezo.core.run import Outcome
 from gracezo.core.types import FloatArray
 
 
@@ -26,13 +27,16 @@ class Objective:
         What it takes after the point.
     shape
         The shape of a point.
+    many_outputs
+        Whether it answers with a vector.
     """
 
     fun: Callable[..., Any]
     args: tuple[Any, ...]
     shape: tuple[int, ...]
+    many_outputs: bool = False
 
-    def one(self, x: FloatArray, seed: int | None = None) -> float | EvaluationFailure:
+    def one(self, x: FloatArray, seed: int | None = None) -> Outcome:
         """Evaluate one flat point, with a seed if the function takes one."""
         try:
             if seed is None:
@@ -43,9 +47,9 @@ class Objective:
             return failure
         except Exception as error:  # whatever the user's code raises is a failed evaluation
             return _failure(f"the function raised {type(error).__name__}: {error}", error)
-        return as_value(raw)
+        return as_outputs(raw) if self.many_outputs else as_value(raw)
 
-    def many(self, points: FloatArray, seeds: list[int] | None = None) -> list[float | EvaluationFailure]:
+    def many(self, points: FloatArray, seeds: list[int] | None = None) -> list[Outcome]:
         """Evaluate the rows of a matrix in one call, with an array of seeds if the function takes one."""
         count = len(points)
         given = {} if seeds is None else {"seed": np.array(seeds)}
@@ -53,6 +57,14 @@ class Objective:
             raw = np.asarray(self.fun(points.reshape(count, *self.shape), *self.args, **given))
         except Exception as error:  # whatever the user's code raises is a failed evaluation
             failure = _failure(f"the function raised {type(error).__name__}: {error}", error)
+            return [failure] * count
+        if self.many_outputs:
+            if raw.ndim == 2 and len(raw) == count:
+                return [as_outputs(row) for row in raw]
+            failure = _failure(
+                f"with vectorized=True the function must return a row of outputs for each of {count} points, "
+                f"an array of shape ({count}, m); it returned one of shape {raw.shape}"
+            )
             return [failure] * count
         if raw.shape != (count,):
             failure = _failure(
@@ -90,6 +102,28 @@ def as_value(raw: object) -> float | EvaluationFailure:
     if not math.isfinite(value):
         return _failure(f"the function must return one finite number; it returned {value}")
     return value
+
+
+def as_outputs(raw: object) -> FloatArray | EvaluationFailure:
+    """Return finite outputs as a vector of their own, or the failure that says what was returned instead."""
+    try:
+        given = np.asarray(raw)
+    except Exception as error:  # lists of unequal lengths, objects that refuse
+        return _failure(f"the function must return a vector of numbers; it returned {_short(raw)}", error)
+    if given.dtype.kind not in "biuf" or given.ndim > 1:
+        kind = f"an array of {given.dtype}, shape {given.shape}" if given.ndim else _short(raw)
+        return _failure(f"the function must return a vector of real numbers; it returned {kind}")
+    outputs = np.array(given, np.float64, ndmin=1)  # a copy: the function may use its own array again
+    if len(outputs) == 0:
+        return _failure("the function must return at least one number; it returned an empty vector")
+    bad = np.flatnonzero(~np.isfinite(outputs))
+    if len(bad):
+        return _failure(
+            f"the function must return finite numbers; {len(bad):,} of its {len(outputs):,} outputs are not, "
+            f"the first of them {outputs[bad[0]]} at index {bad[0]}"
+        )
+    outputs.flags.writeable = False
+    return outputs
 
 
 def _short(raw: object) -> str:

@@ -14,6 +14,8 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from gracezo.core.errors import EvaluationFailure
+from gracezo.core.run import Outcome
+from gracezo.core.types import FloatArray
 
 
 class WorkerTraceback(Exception):
@@ -24,7 +26,7 @@ class WorkerTraceback(Exception):
 class Report:
     """The outcomes of some rows, in their order, and the seconds that they took."""
 
-    outcomes: list[float | EvaluationFailure]
+    outcomes: list[Outcome]
     seconds: float
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -38,7 +40,7 @@ class _Packed(NamedTuple):
     trace: str
 
 
-def _arrived(packed: list[float | _Packed], seconds: float) -> Report:
+def _arrived(packed: list[float | FloatArray | _Packed], seconds: float) -> Report:
     return Report([_unpacked(one) if isinstance(one, _Packed) else one for one in packed], seconds)
 
 

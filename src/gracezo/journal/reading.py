@@ -19,11 +19,14 @@ from gracezo.journal.store import Finished, Store
 
 @dataclass(frozen=True)
 class Query:
-    """One evaluation, known `at` (seconds since 1970). `value` is None if it failed, `failure` says why."""
+    """One evaluation, known `at` (seconds since 1970). `value` is None if it failed, `failure` says why.
+
+    Of a function with many outputs, `value` is the list of them.
+    """
 
     query: int
     role: str
-    value: float | None
+    value: float | list[float] | None
     failure: str | None
     at: float
 
@@ -93,7 +96,10 @@ def read(path: str | os.PathLike[str]) -> Record:
         with store.snapshot():
             identity = store.identity()
             columns = "query, role, value, failure, at"
-            queries = [Query(*row) for row in store.rows(f"SELECT {columns} FROM queries")]
+            queries = [
+                Query(query, role, _shown(value), failure, at)
+                for query, role, value, failure, at in store.rows(f"SELECT {columns} FROM queries")
+            ]
             ((asked, again),) = store.rows(
                 "SELECT ifnull(sum(rows), 0), ifnull(sum(reasked), 0) FROM asks WHERE aside = 0"
             )
@@ -125,6 +131,11 @@ def _names(given: object, x0: FloatArray, path: Path) -> Names:
     if isinstance(given, list) and len(given) == x0.size and all(isinstance(name, str) for name in given):
         return Names(x0.shape, given)
     raise JournalError(f"{path} is damaged: it does not have one name a coordinate")
+
+
+def _shown(value: Any) -> Any:
+    """Return a value as numbers."""
+    return np.frombuffer(value, "<f8").tolist() if isinstance(value, bytes) else value
 
 
 def _steps(store: Store, x0: FloatArray) -> Iterator[Step]:

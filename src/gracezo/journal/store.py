@@ -30,6 +30,7 @@ from gracezo.core.run import Answer
 from gracezo.core.types import FloatArray
 from gracezo.journal.errors import JournalError, JournalWriteError
 from gracezo.journal.identity import Identity
+from gracezo.journal.values import recalled, stored
 
 APPLICATION = 0x67726365  # "grce"
 SCHEMA_VERSION = 2
@@ -39,7 +40,7 @@ SCHEMA = {
     # aside: paid for, but not on the path of a run with the larger budget that came later.
     "asks": "CREATE TABLE asks (id INTEGER PRIMARY KEY, role TEXT, rows INTEGER, digest INTEGER, "
     "at_once INTEGER, reasked INTEGER, curtailed INTEGER, aside INTEGER)",
-    # at: when it was known, in seconds since 1970.
+    # value: see values.py; at: when it was known, in seconds since 1970.
     "answers": "CREATE TABLE answers (ask INTEGER, row INTEGER, value REAL, failure TEXT, at REAL, "
     "PRIMARY KEY (ask, row)) WITHOUT ROWID",
     "moves": "CREATE TABLE moves (step INTEGER PRIMARY KEY, queries INTEGER, value REAL, curtailed INTEGER, "
@@ -223,16 +224,16 @@ class Store:
         ((count,),) = self.rows("SELECT count(*) FROM queries WHERE failure IS NULL")
         return int(count)
 
-    def answers(self, ask: StoredAsk) -> list[tuple[int, float]]:
+    def answers(self, ask: StoredAsk) -> list[tuple[int, float | FloatArray]]:
         """Return the values recorded for an ask, by row."""
         with self._believing():
-            found: list[tuple[int, float]] = self._connection.execute(
+            found: list[tuple[int, object]] = self._connection.execute(
                 "SELECT row, value FROM answers WHERE ask = ? AND failure IS NULL ORDER BY row", (ask.id,)
             ).fetchall()
             for row, value in found:
-                if not 0 <= row < ask.rows or not isinstance(value, float) or not np.isfinite(value):
+                if not 0 <= row < ask.rows:
                     raise TypeError(f"the value {value!r} at row {row} of {ask.rows}")
-            return found
+            return [(row, recalled(value)) for row, value in found]
 
     def failures(self, ask: StoredAsk) -> dict[int, str]:
         """Return why rows of an ask have no value, where the record says so."""
@@ -279,7 +280,7 @@ class Store:
         rows = [
             (ask, row, None, str(outcome), now)
             if isinstance(outcome, EvaluationFailure)
-            else (ask, row, outcome, None, now)
+            else (ask, row, stored(outcome), None, now)
             for row, outcome in answers
         ]
         self._write("INSERT OR REPLACE INTO answers VALUES (?, ?, ?, ?, ?)", rows)
