@@ -85,6 +85,6 @@ class Meter:
     def lowest_within(self, support: IntArray) -> float:
         """Return the lowest value among the first 5,000 calls at points that differ from x0 on these only."""
         allowed = set(support.tolist())
-        return min(
-            (value for value, moved in self._asked if allowed.issuperset(moved.tolist())), default=np.inf
-        )
+        kept = zip(self._values, self._moved, strict=False)  # the last may have failed
+        on_it = (value for value, moved in kept if moved is not None and allowed.issuperset(moved.tolist()))
+        return min(on_it, default=np.inf)
