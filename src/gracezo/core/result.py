@@ -1,11 +1,15 @@
-"""What a run gives back."""
+"""What a run gives back.
+
+How it is shown to people (words, HTML, plots, tables, pages) is in `gracezo.report`, which the methods that
+show something import when they are called: nothing here depends on it.
+"""
 
 from __future__ import annotations
 
 import enum
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from scipy.optimize import OptimizeResult
@@ -13,6 +17,12 @@ from scipy.optimize import OptimizeResult
 from gracezo.core.asks import Point
 from gracezo.core.names import Names
 from gracezo.core.types import BoolArray, FloatArray, IntArray, record
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 
 class Status(enum.IntEnum):
@@ -121,6 +131,65 @@ class Result(OptimizeResult):  # type: ignore[misc]  # SciPy has no type hints
     seed: int
     reasked: int
 
+    def __repr__(self) -> str:
+        from gracezo.report import words  # noqa: PLC0415
+
+        return words.result(self) if self.keys() >= _COMPLETE else str(super().__repr__())
+
+    def _repr_html_(self) -> str | None:
+        from gracezo.report import notebook  # noqa: PLC0415
+
+        return notebook.result(self) if self.keys() >= _COMPLETE else None
+
+    def plot(self, kind: str = "both", axes: Axes | Sequence[Axes] | None = None) -> Figure:
+        """Draw how f fell, and which coordinates changed. Needs matplotlib (``gracezo[plots]``).
+
+        Parameters
+        ----------
+        kind
+            "convergence", "coordinates" (the 20 that changed most), or "both".
+        axes
+            Where to draw: one, or two for "both". New ones, if not given.
+
+        Returns
+        -------
+        matplotlib.figure.Figure
+            The figure.
+
+        Examples
+        --------
+        >>> import gracezo
+        >>> result = gracezo.minimize(lambda x: float(x @ x), [1.0, 2.0], max_queries=20)
+        >>> figure = result.plot()  # figure.savefig("run.png")
+        """
+        from gracezo.report import plots  # noqa: PLC0415
+
+        return plots.result(self, kind, axes)
+
+    def to_dataframe(self, table: str = "coordinates") -> Any:
+        """Return a pandas DataFrame: where x has changed, or the iterates. Needs pandas.
+
+        Parameters
+        ----------
+        table
+            "coordinates": name, flat index, x and change, the largest change first; or
+            "trace": queries and value of each iterate.
+
+        Examples
+        --------
+        >>> import gracezo
+        >>> result = gracezo.minimize(
+        ...     lambda x: (x[1] - 3.0) ** 2, [0.0, 0.0], names=["a", "b"], max_queries=20)
+        >>> result.to_dataframe().round(3).loc["b"].tolist()
+        [1.0, 3.0, 3.0]
+        """
+        from gracezo.report import frames  # noqa: PLC0415
+
+        return frames.result(self, table)
+
+
+_COMPLETE = {"x", "fun", "nfev", "nit", "message", "status", "support", "change", "names", "trace", "rounds"}
+
 
 @record
 class GradientEstimate:
@@ -197,6 +266,28 @@ class GradientEstimate:
         out = np.zeros(self.size)
         out[self.indices] = self.values
         return out if self.shape is None else out.reshape(self.shape)
+
+    def __repr__(self) -> str:
+        from gracezo.report import words  # noqa: PLC0415
+
+        return words.gradient(self)
+
+    def _repr_html_(self) -> str:
+        from gracezo.report import notebook  # noqa: PLC0415
+
+        return notebook.gradient(self)
+
+    def plot(self, axes: Axes | None = None) -> Figure:
+        """Draw the 20 steepest coordinates with their errors. Needs matplotlib (``gracezo[plots]``)."""
+        from gracezo.report import plots  # noqa: PLC0415
+
+        return plots.gradient(self, axes)
+
+    def to_dataframe(self) -> Any:
+        """Return name, flat index, derivative, error and confirmed of what was found. Needs pandas."""
+        from gracezo.report import frames  # noqa: PLC0415
+
+        return frames.gradient(self)
 
 
 def changed(x0: FloatArray, x: FloatArray) -> IntArray:

@@ -1,0 +1,48 @@
+"""`to_dataframe()`: results as pandas tables. pandas is imported here and nowhere else."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from gracezo.core.names import Names
+
+if TYPE_CHECKING:
+    from gracezo.core.result import GradientEstimate, Result
+
+TABLES = ("coordinates", "trace")
+
+
+def result(result: Result, table: str) -> Any:
+    """Return a table of a result; the parameters are those of `Result.to_dataframe`."""
+    if table not in TABLES:
+        raise ValueError(f"table must be one of {', '.join(TABLES)}; given: {table!r}")
+    pandas = _pandas()
+    if table == "trace":
+        columns = {"queries": result.trace.queries, "value": result.trace.values}
+        return pandas.DataFrame(columns, index=pandas.RangeIndex(len(result.trace.values), name="step"))
+    indices, amounts = result.change
+    index = pandas.Index(result.names.of(indices), name="name", dtype=object)
+    return pandas.DataFrame(
+        {"index": indices, "x": result.x.ravel()[indices], "change": amounts}, index=index
+    )
+
+
+def gradient(found: GradientEstimate) -> Any:
+    """Return the coordinates of an estimate, ascending."""
+    pandas = _pandas()
+    names = found.names or Names(found.shape or (found.size,))
+    columns = {
+        "index": found.indices,
+        "derivative": found.values,
+        "error": found.errors,
+        "confirmed": found.confirmed,
+    }
+    return pandas.DataFrame(columns, index=pandas.Index(names.of(found.indices), name="name", dtype=object))
+
+
+def _pandas() -> Any:
+    try:
+        import pandas  # noqa: PLC0415  # not required
+    except ImportError as error:
+        raise ImportError("to_dataframe needs pandas: pip install pandas") from error
+    return pandas

@@ -1,0 +1,178 @@
+"""A result in words: what a person reads first, in a terminal."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from gracezo.core.names import Names
+from gracezo.core.result import GradientEstimate, Result, Status
+
+COORDINATES = 8
+"""So many coordinates are listed in a terminal or a notebook."""
+
+_VERDICTS: dict[int, str] = {
+    Status.CONVERGED: "converged",
+    Status.SPENT: "budget spent",
+    Status.STOPPED: "stopped",
+    Status.FAILED: "failed",
+    Status.NOTHING_TO_FIND: "nothing found",
+}
+
+
+def verdict(status: int | None, message: str, *, moved: bool = True) -> str:
+    """Return in a sentence how a run ended; a status of None is a run that goes on.
+
+    Examples
+    --------
+    >>> verdict(1, "all 90 queries are spent", moved=False)
+    'Budget spent, nothing moved: all 90 queries are spent'
+    >>> verdict(0, "converged: no slope is left above the rounding error of f")
+    'Converged: no slope is left above the rounding error of f'
+    """
+    word = "running" if status is None else _VERDICTS[status]
+    if not moved and status in (Status.SPENT, Status.STOPPED, Status.FAILED):
+        word += ", nothing moved"
+    says_so = message.startswith((word, "the target", "nothing", "still running"))
+    said = message if says_so else f"{word}: {message}"
+    return plain(said[:1].upper() + said[1:])
+
+
+def status(result: Result) -> int | None:
+    """Return the status of a result, or None if its run is not over."""
+    return None if result.message.startswith("still running") else result.status
+
+
+def value_of(result: Result) -> float:
+    """Return the number that was minimised: f, or the cost of a fit."""
+    return float(result.get("cost", result["fun"]))
+
+
+def result(result: Result) -> str:
+    """Return a result in at most 15 lines."""
+    support = result.support
+    lines = [
+        verdict(status(result), result.message, moved=bool(len(support))),
+        f"  f        {fall(result)}",
+        f"  cost     {cost(result)}",
+        f"  changed  {changed(result)}",
+    ]
+    indices, amounts = result.change
+    shown = [int(index) for index in indices[:COORDINATES]]
+    flat = result.x.ravel()
+    rows = [
+        (shortened(name), number(float(flat[index])), f"({signed(float(amount))})")
+        for index, name, amount in zip(shown, result.names.of(shown), amounts, strict=False)
+    ]
+    return "\n".join(lines + [f"    {row}" for row in columns(rows)])
+
+
+def fall(result: Result) -> str:
+    """Return f before and after, with the error where there is one."""
+    after, error = value_of(result), float(result.get("fun_error", 0.0))
+    said = number(after) + (f" ± {error:.2g}" if error else "")
+    values = result.trace.values
+    if len(values) == 0 or math.isnan(after):
+        return "no value is known"
+    before = float(values[0])
+    return f"{said}, as at the start" if before == after else f"{number(before)} at the start, {said} now"
+
+
+def cost(result: Result) -> str:
+    """Return what a run has cost."""
+    again = f" (and {result.reasked:,} asked again after a crash)" if result.reasked else ""
+    return (
+        f"{counted(result.nfev, 'query', 'queries')}{again} in {counted(result.rounds, 'round')}, "
+        f"{counted(result.nit, 'step')}; seed {result.seed}"
+    )
+
+
+def changed(result: Result) -> str:
+    """Return how much of x has changed."""
+    count, size = len(result.support), result.x.size
+    if count == 0:
+        return f"none of {counted(size, 'coordinate')}"
+    most = f"; the {COORDINATES} that did most:" if count > COORDINATES else ":"
+    return f"{count:,} of {counted(size, 'coordinate')}{most}"
+
+
+def gradient(found: GradientEstimate) -> str:
+    """Return an estimate of a gradient in at most 15 lines."""
+    count = len(found.indices)
+    if count == 0 and found.flat:
+        head = "Flat: every probe left f unchanged"
+    elif count == 0:
+        head = "Nothing found: no coordinate has a slope that could be measured"
+    else:
+        head = f"Gradient: {count:,} of {counted(found.size, 'coordinate')} found"
+    lines = [
+        head,
+        f"  cost      {counted(found.queries, 'query', 'queries')}",
+        f"  norm      {number(found.found)}",
+        f"  residual  {'not measured' if math.isnan(found.residual) else number(found.residual)}",
+    ]
+    order = abs(found.values).argsort()[::-1][:COORDINATES].tolist()
+    names = found.names or Names(found.shape or (found.size,))
+    rows = [
+        (
+            shortened(names[int(found.indices[i])]),
+            number(float(found.values[i])),
+            "" if math.isnan(found.errors[i]) else f"± {found.errors[i]:.2g}",
+            "" if found.confirmed[i] else "not confirmed",
+        )
+        for i in order
+    ]
+    if count > COORDINATES:
+        lines.append(f"  the {COORDINATES} steepest:")
+    return "\n".join(lines + [f"    {row}" for row in columns(rows)])
+
+
+# ---------------------------------------------------------------- small things
+
+
+def columns(rows: Sequence[tuple[str, ...]]) -> list[str]:
+    """Return rows of text with their columns aligned."""
+    if not rows:
+        return []
+    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]))]
+    return [
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
+    ]
+
+
+def number(value: float) -> str:
+    """Return a number as people read it."""
+    return f"{value:.6g}"
+
+
+def signed(value: float) -> str:
+    """Return a number with its sign."""
+    return f"{value:+.3g}"
+
+
+def counted(count: int, one: str, many: str | None = None) -> str:
+    """Return a count with its noun.
+
+    Examples
+    --------
+    >>> counted(1, "step"), counted(2_000, "query", "queries")
+    ('1 step', '2,000 queries')
+    """
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def shortened(name: str, width: int = 32) -> str:
+    """Return a name that fits a column."""
+    text = plain(name)
+    return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def plain(text: str) -> str:
+    r"""Return text without characters that a terminal would obey.
+
+    Examples
+    --------
+    >>> plain("a\x1b[2Jb\nc")
+    'a?[2Jb c'
+    """
+    return "".join(char if char.isprintable() else " " if char.isspace() else "?" for char in text)
