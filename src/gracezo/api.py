@@ -41,6 +41,8 @@ def minimize(
     known: tuple[npt.ArrayLike, npt.ArrayLike] | None = None,
     noise: float | None = None,
     names: Sequence[object] | None = None,
+    scale: npt.ArrayLike | None = None,
+    tol: float | None = None,
     max_queries: int | None = None,
     max_steps: int | None = None,
     max_seconds: float | None = None,
@@ -94,6 +96,13 @@ def minimize(
         What the coordinates are called, one name each, in x0's shape or flat; results, errors, reports
         and the journal speak of them. If not given: the index, where x0 is a pandas Series, else their
         places in x0's shape.
+    scale
+        The typical size of a change of each coordinate, a number or an array in x0's shape, for `auto`:
+        how far it is worth to look. Without it, the widths of the bounds or |x0| stand in where they
+        differ by orders of magnitude, a large |x0| or small widths if they do not; else one.
+    tol
+        The run is converged when all that is in sight is below this share of the decrease so far, for
+        `auto`: a number between 0 and 1. Without it, when all is below the rounding (or noise) of f.
     max_queries
         The budget: call ``max_queries + 1`` is never made. Rows that are of
         no use alone (half of a pair, a gradient without the step after it)
@@ -176,6 +185,8 @@ def minimize(
         known=known,
         noise=noise,
         names=names,
+        scale=scale,
+        tol=tol,
         random=takes_seed(fun),
         batch=batch,
         on_failure=on_failure,
@@ -292,6 +303,7 @@ def estimate_gradient(
     f0: float | None = None,
     noise: float | None = None,
     names: Sequence[object] | None = None,
+    scale: npt.ArrayLike | None = None,
     max_queries: int | None = None,
     vectorized: bool = False,
     workers: Workers = None,
@@ -305,9 +317,9 @@ def estimate_gradient(
 
     Parameters
     ----------
-    fun, x, args, bounds, sparsity, f0, noise, names, vectorized, workers, batch, copy
+    fun, x, args, bounds, sparsity, f0, noise, names, scale
         As in `minimize`; `f0` is f(x).
-    on_failure, seed, options
+    vectorized, workers, batch, copy, on_failure, seed, options
         As in `minimize`.
     method
         One of `methods()` that steps along a gradient estimate.
@@ -340,6 +352,7 @@ def estimate_gradient(
         bounds=bounds,
         noise=noise,
         names=names,
+        scale=scale,
         random=takes_seed(fun),
         batch=batch,
         on_failure=on_failure,

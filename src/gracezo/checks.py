@@ -112,6 +112,40 @@ def noise(given: object) -> float | None:
     return value
 
 
+def scale(given: object, shape: tuple[int, ...]) -> FloatArray | None:
+    """Return the typical size of a change of each coordinate, flat."""
+    if given is None:
+        return None
+    raw = np.asarray(given)
+    if raw.dtype.kind not in "iuf":
+        raise TypeError(f"scale must be positive numbers; given: {_kind(given, raw)}")
+    size = math.prod(shape)
+    if raw.size != 1 and raw.shape not in {shape, (size,)}:
+        raise ValueError(
+            f"scale must be one number, or one for each coordinate in x0's shape {shape}; "
+            f"given: an array of shape {raw.shape}"
+        )
+    sizes = np.array(np.broadcast_to(raw.astype(np.float64).ravel(), size))
+    wrong = np.flatnonzero(~(np.isfinite(sizes) & (sizes > 0.0)))
+    if len(wrong):
+        raise ValueError(
+            f"scale must be positive and finite, the typical size of a change of each coordinate; "
+            f"given: {sizes[wrong[0]]} at flat index {wrong[0]}"
+        )
+    return sizes
+
+
+def tol(given: object) -> float | None:
+    """Return the share of the decrease that may be left."""
+    value = number("tol", given)
+    if value is not None and not 0.0 < value < 1.0:
+        raise ValueError(
+            f"tol must be between 0 and 1, the share of the decrease so far below which nothing is worth a "
+            f"query, or None; given: {given!r}"
+        )
+    return value
+
+
 def known(given: object, shape: tuple[int, ...]) -> tuple[FloatArray, FloatArray] | None:
     """Return points as flat rows, and their values."""
     if given is None:

@@ -23,7 +23,7 @@ class Optimizer:
 
     Parameters
     ----------
-    x0, method, bounds, sparsity, support, f0, known, noise, names, batch, seed, options
+    x0, method, bounds, sparsity, support, f0, known, noise, names, scale, tol, batch, seed, options
         As in `minimize`.
     max_queries, max_steps, max_seconds, target, on_failure
         As in `minimize`. Tell NaN for an evaluation that failed.
@@ -50,6 +50,8 @@ class Optimizer:
         known: tuple[npt.ArrayLike, npt.ArrayLike] | None = None,
         noise: float | None = None,
         names: Sequence[object] | None = None,
+        scale: npt.ArrayLike | None = None,
+        tol: float | None = None,
         max_queries: int | None = None,
         max_steps: int | None = None,
         max_seconds: float | None = None,
@@ -73,6 +75,8 @@ class Optimizer:
             known=known,
             noise=noise,
             names=names,
+            scale=scale,
+            tol=tol,
             batch=batch,
             on_failure=on_failure,
         ).run()

@@ -22,7 +22,7 @@ def scipy_method(name: str = "auto", **keywords: Any) -> Callable[..., Result]:
         One of `methods()`.
     **keywords
         Any keyword of `gracezo.minimize` but fun, x0, args, method and callback. SciPy's own options
-        `maxiter`, `maxfev`, `disp` and its bounds are understood too and go before these.
+        `maxiter`, `maxfev`, `disp`, its tol and its bounds are understood too and go before these.
 
     Returns
     -------
@@ -56,8 +56,9 @@ def scipy_method(name: str = "auto", **keywords: Any) -> Callable[..., Result]:
             value = given.pop(what, None)
             if value is not None and value is not False and value != ():
                 raise ValueError(f"method {name!r} of gracezo takes no {what}; leave it out")
-        given.pop("tol", None)
         merged = dict(keywords)
+        if given.get("tol") is None:
+            given.pop("tol", None)
         if given.get("bounds") is None:
             given.pop("bounds", None)
         for theirs, ours in (("maxiter", "max_steps"), ("maxfev", "max_queries"), ("disp", "progress")):

@@ -54,6 +54,8 @@ class Setup:
         known: object = None,
         noise: object = None,
         names: object = None,
+        scale: object = None,
+        tol: object = None,
         random: bool = False,
         batch: int = 1,
         on_failure: object = "raise",
@@ -70,6 +72,8 @@ class Setup:
             bounds=box.checked(bounds, start, called),
             noise=checks.noise(noise),
             random=random,
+            scale=checks.scale(scale, start.shape),
+            tol=checks.tol(tol),
         )
         given = checks.options(options)
         made = catalog.make(method, problem, given)
@@ -90,6 +94,11 @@ class Setup:
             arguments["bounds"] = problem.bounds.as_json()
         if problem.noise is not None:
             arguments["noise"] = problem.noise
+        if problem.scale is not None:
+            sizes = problem.scale
+            arguments["scale"] = float(sizes[0]) if (sizes == sizes[0]).all() else sizes
+        if problem.tol is not None:
+            arguments["tol"] = problem.tol
         value = _value_at(start.ravel(), checks.number("f0", f0), problem)
         drawn = checks.seed(seed)
         return cls(start, value, made, limits, drawn, rule, problem.bounds, random, called, arguments)

@@ -33,6 +33,11 @@ class Problem:
         The standard deviation of the noise of f; None when it is not known, 0 when f is exact.
     bounds : Box or None
         What no query may leave; None when every coordinate is free.
+    scale : ndarray or None
+        The typical size of a change of each coordinate, when the user says so.
+    tol : float or None
+        Share of the decrease so far (of the squared norm, for a gradient) that may be left, when the user
+        says so.
     random : bool
         Whether f takes a seed: then its values are those of one draw, and the answer is for others to judge.
     """
@@ -45,6 +50,8 @@ class Problem:
     noise: float | None = None
     bounds: Box | None = None
     random: bool = False
+    scale: FloatArray | None = None
+    tol: float | None = None
 
     @property
     def free(self) -> int:
@@ -86,6 +93,8 @@ OPTIONAL_KNOWLEDGE = {
     "known": "makes no use of known; those that do",
     "bounds": "cannot hold bounds; those that can",
     "noise": "takes no noise (if it has an option eps: estimate_noise(fun, x0).step() is one); those that do",
+    "scale": "makes no use of scale; those that do",
+    "tol": "makes no use of tol; those that do",
 }
 
 

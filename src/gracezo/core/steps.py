@@ -23,7 +23,7 @@ def reserving(steps: Steps[R], queries: int) -> Steps[R]:
     def larger(ask: Ask) -> Steps[FloatArray]:
         return (yield Ask(ask.base, ask.offsets, ask.role, ask.reserve + queries))
 
-    return _relayed(steps, larger)
+    return relayed(steps, larger)
 
 
 def in_batches(steps: Steps[R], most: int) -> Steps[R]:
@@ -31,7 +31,7 @@ def in_batches(steps: Steps[R], most: int) -> Steps[R]:
 
     The first part goes out only if the budget reaches for all of them, unless a part is of use by itself.
     """
-    return _relayed(steps, lambda ask: _parts(ask, most))
+    return relayed(steps, lambda ask: _parts(ask, most))
 
 
 def counting(steps: Steps[R], batch: int) -> Steps[tuple[R, int]]:
@@ -43,16 +43,20 @@ def counting(steps: Steps[R], batch: int) -> Steps[tuple[R, int]]:
         rounds += -(-len(ask) // batch)
         return (yield ask)
 
-    result = yield from _relayed(steps, noted)
+    result = yield from relayed(steps, noted)
     return result, rounds
 
 
-def _relayed(steps: Steps[R], through: Callable[[Ask], Steps[FloatArray]]) -> Steps[R]:
-    """Run `steps`, each of their asks answered by what is made of it."""
+def relayed(
+    steps: Steps[R],
+    through: Callable[[Ask], Steps[FloatArray]],
+    moved: Callable[[Moved], Moved] = lambda said: said,
+) -> Steps[R]:
+    """Run `steps`, each of their asks answered by what is made of it, each iterate told as `moved` has it."""
     try:
         said = next(steps)
         while True:
-            heard = through(said) if isinstance(said, Ask) else _passed(said)
+            heard = through(said) if isinstance(said, Ask) else _passed(moved(said))
             try:
                 answer = yield from heard
             except OutOfQueries as spent:

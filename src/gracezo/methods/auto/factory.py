@@ -9,7 +9,7 @@ from gracezo.methods.auto.constants import Constants
 from gracezo.methods.auto.method import Auto
 
 
-@uses("support", "known", "bounds", "noise")
+@uses("support", "known", "bounds", "noise", "scale", "tol")
 def auto(problem: Problem, *, eps: float | None = None) -> Auto:
     """Auto: the fewest queries, with nothing to tune; splits sets, remembers, steps by quasi-Newton.
 
@@ -18,8 +18,8 @@ def auto(problem: Problem, *, eps: float | None = None) -> Auto:
     problem
         What is known before the first query.
     eps
-        A fixed finite difference; by default it follows the size of the set, the curvature
-        met and the precision of f.
+        A fixed finite difference, in units of `scale` where that is given; by default it follows the size
+        of the set, the curvature met and the precision of f.
 
     Examples
     --------

@@ -7,7 +7,7 @@ from dataclasses import replace
 from gracezo.core.asks import Moved, OutOfQueries, Point, Steps
 from gracezo.core.keys import Key
 from gracezo.core.method import Estimator, Problem
-from gracezo.core.result import Finish, Status
+from gracezo.core.result import Finish, GradientEstimate, Status
 from gracezo.core.steps import in_batches, reserving
 from gracezo.methods.auto.across import Across
 from gracezo.methods.auto.answer import ANSWERS, DRAWS, drawn_again, measured_again
@@ -18,6 +18,7 @@ from gracezo.methods.auto.estimator import TreeEstimator
 from gracezo.methods.auto.hunt import Hunt
 from gracezo.methods.auto.plain import Plain
 from gracezo.methods.auto.sweep import Sweep
+from gracezo.methods.auto.units import Units
 
 
 class Auto:
@@ -37,25 +38,56 @@ class Auto:
         self._problem = problem
         self._constants = constants
         self._eps = eps
-        self._hunt = Hunt(problem, constants, eps)
 
     @property
     def estimator(self) -> Estimator:
         """The search alone."""
-        return TreeEstimator(
-            self._problem.d,
-            batch=self._problem.batch,
+        return self
+
+    def estimate(self, at: Point, step: int, key: Key) -> Steps[GradientEstimate]:
+        """Estimate the gradient at a point."""
+        units = self._units(at)
+        problem = units.problem(self._problem)
+        search = TreeEstimator(
+            problem.d,
+            batch=problem.batch,
             constants=self._constants,
             eps=self._eps,
-            bounds=self._problem.bounds,
-            noise=self._problem.noise,
+            bounds=problem.bounds,
+            noise=problem.noise,
         )
+        return units.estimated(search.estimate(units.inward(at), step, key))
 
     def run(self, start: Point, key: Key) -> Steps[Finish]:
         """Minimise from `start`, with asks no larger than the batch: a look to both sides is two queries."""
-        return in_batches(self._run(start, key), self._problem.batch)
+        units = self._units(start)
+        descent = Descent(units, units.problem(self._problem), self._constants, self._eps)
+        return units.minimised(in_batches(descent.run(units.inward(start), key), self._problem.batch))
 
-    def _run(self, start: Point, key: Key) -> Steps[Finish]:
+    def _units(self, at: Point) -> Units:
+        # Whoever chooses ε means it in x as it is, unless the scales are given too.
+        return Units.of(self._problem, at, learn=self._eps is None)
+
+
+class Descent:
+    """The same, in units in which all coordinates and f are of size one.
+
+    Parameters
+    ----------
+    units
+        What they are, for messages.
+    problem, constants, eps
+        As of `Auto`, in these units.
+    """
+
+    def __init__(self, units: Units, problem: Problem, constants: Constants, eps: float | None) -> None:
+        self._units = units
+        self._problem = problem
+        self._constants = constants
+        self._hunt = Hunt(problem, constants, eps)
+
+    def run(self, start: Point, key: Key) -> Steps[Finish]:
+        """Minimise from `start`."""
         at = best_known(self._problem, start)
         if at is not start:
             yield Moved(at)
@@ -99,7 +131,11 @@ class Auto:
     def _remarks(self, contest: Contest) -> str:
         """Return what to add to a message: that f is noisy, or that its gradient is not sparse."""
         noise, d = self._hunt.noise, self._problem.free
-        remarks = f"; f is noisy, with a standard deviation of about {noise:.2g}" if noise else ""
+        remarks = (
+            f"; f is noisy, with a standard deviation of about {self._units.value(noise):.2g}"
+            if noise
+            else ""
+        )
         met = d if contest.dense else len(self._hunt.met)
         if met > d // 4:
             remarks += (

@@ -1,0 +1,183 @@
+"""The units of a run: `auto` counts each coordinate in its own scale, and f in a unit of its own.
+
+Nothing in `auto` knows what a unit is: a distance of one is taken as a large change of a coordinate, and a
+value of one as a typical f. The user's x and f may be of any size. So between the method and whoever answers
+stands a change of variables, z = x / scale and v = f / unit:
+
+- Scales and unit are powers of two: no bit is lost in between, and a run on x → D·x and f → a·f, D and a
+  powers of two, asks the same points bit for bit.
+- The scale of a coordinate is what the user says; else the width of its bounds, else |x0|, where these differ
+  by orders of magnitude; else one for all: |x0| if that is large, the width of the bounds if that is small.
+- The unit is |f(x0)|. Where f(x0) = 0, it is by how much f would change over one scale, as the first
+  change that was seen says.
+- A value is cut at 2^±200 units: walls of 1e300 are as good as walls of 1e60, and no square overflows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from gracezo.core.asks import Ask, Moved, Point, SparseRows, Steps
+from gracezo.core.box import Box
+from gracezo.core.method import Problem
+from gracezo.core.result import Finish, GradientEstimate
+from gracezo.core.steps import relayed
+from gracezo.core.types import FloatArray, IntArray
+
+LARGEST = 2.0**200
+"""Units at which values are cut."""
+_DECADES = 1.0  # standard deviation of log10(size): more, and sizes are of different orders of magnitude
+_ORDINARY = 32.0  # sizes from its inverse to it pass for one
+_FINEST = 2.0**-40  # of |x|: no scale is finer, or a change by it would be lost in the rounding of x
+
+
+class Units:
+    """The change of variables of one run.
+
+    Parameters
+    ----------
+    scale
+        What is one for the method, in the user's x: a power of two for each coordinate, or one for all.
+    unit
+        The same for f; 0 while f has been 0 everywhere.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> units = Units(np.array([4.0, 0.5]), 8.0)
+    >>> units.inward(Point(np.array([8.0, 1.0]), 16.0)).x.tolist()
+    [2.0, 2.0]
+    """
+
+    def __init__(self, scale: FloatArray | float, unit: float) -> None:
+        self._scale = scale
+        self._unit = unit
+        self._plain = isinstance(scale, float) and scale == 1.0
+        self._inside: FloatArray | None = None  # the last base, and what it is in the user's x
+        self._outside: FloatArray = np.zeros(0)
+
+    @classmethod
+    def of(cls, problem: Problem, at: Point, *, learn: bool = True) -> Units:
+        """Return the units for a run from a point; `learn` them from x0 and bounds if none are given."""
+        sizes = problem.scale
+        if sizes is None:
+            sizes = _sizes(problem, at.x) if learn else np.ones(1)
+        sizes = np.exp2(np.rint(np.log2(np.maximum(sizes, _FINEST * np.abs(at.x)))))
+        alike = bool((sizes == sizes[0]).all())
+        candidates = [abs(at.value), problem.noise or 0.0]
+        if problem.known is not None:
+            candidates.append(float(np.abs(problem.known[1]).max()))
+        return cls(float(sizes[0]) if alike else sizes, next(map(_power, filter(None, candidates)), 0.0))
+
+    # ------------------------------------------------------------ into the units
+
+    def problem(self, problem: Problem) -> Problem:
+        """Return the same problem in these units."""
+        unit = self._unit or 1.0
+        box, known = problem.bounds, problem.known
+        if box is not None and not self._plain:
+            box = Box.of(box.lower / self._scale, box.upper / self._scale, box.d)
+        return replace(
+            problem,
+            bounds=box,
+            known=None if known is None else (self._into(known[0]), known[1] / unit),
+            noise=None if problem.noise is None else problem.noise / unit,
+        )
+
+    def inward(self, at: Point) -> Point:
+        """Return a point in these units."""
+        z = self._into(at.x)
+        self._inside, self._outside = z, at.x
+        unit = self._unit or 1.0
+        return Point(z, at.value / unit, at.error / unit)
+
+    def _into(self, x: FloatArray) -> FloatArray:
+        return x if self._plain else x / self._scale
+
+    # ------------------------------------------------------------ out of them
+
+    def minimised(self, steps: Steps[Finish]) -> Steps[Finish]:
+        """Run a method that works in these units."""
+        finish = yield from relayed(steps, self._answered, self._moved)
+        return finish if finish.answer is None else replace(finish, answer=self._point(finish.answer))
+
+    def estimated(self, steps: Steps[GradientEstimate]) -> Steps[GradientEstimate]:
+        """Run an estimator that works in these units."""
+        found = yield from relayed(steps, self._answered, self._moved)
+        unit = self._unit or 1.0
+        slope = unit / self._at(found.indices)
+        # The norm of derivatives of different units is no number.
+        residual = found.residual * unit / self._scale if isinstance(self._scale, float) else np.nan
+        return replace(found, values=found.values * slope, errors=found.errors * slope, residual=residual)
+
+    def value(self, size: float) -> float:
+        """Return a difference of values as the user has it."""
+        return size * (self._unit or 1.0)
+
+    def _answered(self, ask: Ask) -> Steps[FloatArray]:
+        values = yield self._ask(ask)
+        if self._unit == 0.0:
+            self._learn(ask, values)
+        return np.clip(values / (self._unit or 1.0), -LARGEST, LARGEST)
+
+    def _learn(self, ask: Ask, values: FloatArray) -> None:
+        """Take the unit from the first value that is not zero, beside how far away it was met."""
+        for row in np.flatnonzero(values)[:1].tolist():
+            distance = float(np.abs(ask.point(row) - ask.base).max())
+            self._unit = _power(abs(float(values[row])) / (distance or 1.0))
+
+    def _ask(self, ask: Ask) -> Ask:
+        if self._plain:
+            return ask
+        rows = ask.offsets
+        assert isinstance(rows, SparseRows)
+        if len(rows.values):
+            rows = SparseRows(rows.indptr, rows.indices, rows.values * self._at(rows.indices))
+        return Ask(self._base(ask.base), rows, ask.role, ask.reserve)
+
+    def _base(self, z: FloatArray) -> FloatArray:
+        if self._plain:
+            return z
+        if z is not self._inside:
+            self._inside, self._outside = z, z * self._scale
+        return self._outside
+
+    def _moved(self, moved: Moved) -> Moved:
+        return Moved(self._point(moved.to))
+
+    def _point(self, at: Point) -> Point:
+        unit = self._unit or 1.0
+        return Point(self._base(at.x), at.value * unit, at.error * unit)
+
+    def _at(self, indices: IntArray) -> FloatArray | float:
+        return self._scale if isinstance(self._scale, float) else self._scale[indices]
+
+
+def _power(size: float) -> float:
+    """Return the largest power of two that is no larger.
+
+    >>> _power(5.0), _power(0.3)
+    (4.0, 0.25)
+    """
+    return float(np.ldexp(1.0, int(np.frexp(size)[1]) - 1))
+
+
+def _sizes(problem: Problem, x: FloatArray) -> FloatArray:
+    """Return the size of each coordinate as bounds and x0 show it, or one for all."""
+    box = problem.bounds
+    room = (
+        np.full(1, np.inf) if box is None else np.where(box.upper > box.lower, box.upper - box.lower, np.inf)
+    )
+    sizes = np.where(np.isfinite(room), room, np.abs(x))
+    known = sizes > 0.0
+    if known.any() and float(np.log10(sizes[known]).std()) > _DECADES:
+        return np.where(known, sizes, 1.0)
+    # One size for all. A small x0 says nothing, since many begin near zero, nor does a wide box.
+    away = np.abs(x[x != 0.0])
+    common = float(np.median(away)) if len(away) else 1.0
+    width = float(np.median(room))
+    if width < 1.0 / _ORDINARY:
+        return np.full(1, width)
+    return np.full(1, common if common > _ORDINARY else 1.0)
