@@ -7,15 +7,16 @@ from collections.abc import Callable
 from types import ModuleType
 
 import benchmarks.real
-from benchmarks.real import record, tails, verdicts, written
+from benchmarks.real import claims, record, tails, verdicts, written
 
 TABLES: dict[str, ModuleType] = {
     "tails": tails,
     "written": written,
     "verdicts": verdicts,
+    "claims": claims,
     "record": record,
 }
-INSTANCES = {"tails": 20, "written": 20, "verdicts": 5, "record": 1}
+INSTANCES = {"tails": 20, "written": 20, "verdicts": 5, "claims": 200, "record": 1}
 
 
 def main() -> None:

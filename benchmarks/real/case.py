@@ -6,9 +6,11 @@ of the coordinates (or the bounds), and by more than its values can tell (roundi
 
 from __future__ import annotations
 
+import inspect
 import re
 import warnings
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from benchmarks.real.meter import Function, Meter
@@ -18,6 +20,7 @@ from gracezo.core.result import Result
 from gracezo.core.types import FloatArray
 
 TOLERANCE = 1e-4
+SCALE = "scale" in inspect.signature(gracezo.minimize).parameters
 NAMES = {
     "coarse": r"coarse|plateau|grain|quanti|steps of",
     "kinks": r"kink",
@@ -50,12 +53,16 @@ class Case:
         What the values of `fun` cannot tell: a run that comes so near has solved it.
     noise
         The standard deviation of its noise.
+    offset
+        What `fun` has more than `exact`, beside noise.
     fits
         Which of `NAMES` are true of it, or "flat".
     bounds
         Lower and upper, or none.
     budget
         How many queries it gets.
+    scale
+        The sizes of the coordinates, where the run is told.
     """
 
     name: str
@@ -65,9 +72,11 @@ class Case:
     exact: Function | None = None
     grain: float = 0.0
     noise: float = 0.0
+    offset: float = 0.0
     fits: tuple[str, ...] = ()
     bounds: tuple[FloatArray, FloatArray] | None = None
     budget: int = 2_000
+    scale: FloatArray | None = None
 
     def true(self, x: FloatArray) -> float:
         """Return what is judged."""
@@ -105,21 +114,24 @@ def run(case: Case, seed: int) -> Outcome:
     """Minimise it once."""
     meter = Meter(case.fun, case.x0, case.bounds)
     bounds = None if case.bounds is None else np.column_stack(case.bounds)
+    told: dict[str, Any] = {"scale": case.scale} if case.scale is not None and SCALE else {}
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            result = gracezo.minimize(meter, case.x0, bounds=bounds, max_queries=case.budget, seed=seed)
+            result = gracezo.minimize(
+                meter, case.x0, bounds=bounds, max_queries=case.budget, seed=seed, **told
+            )
     except Exception as error:  # whatever it is, it goes into the table
         return Outcome(
             "CRASHED", meter.calls, np.nan, f"{type(error).__name__}: {error}", _asked(case, meter)
         )
-    left = (case.true(result.x) - case.floor) / case.height if case.height else 0.0
+    left = (case.true(result.x) - case.floor) / case.height if np.isfinite(case.floor) else np.nan
     word = _judged(case, result, left)
     return Outcome(word, meter.calls, left, f"{result.status}: {result.message}", _flaws(case, result, meter))
 
 
 def _judged(case: Case, result: Result, left: float) -> str:
-    if left * case.height <= max(TOLERANCE * case.height, case.grain):  # an infinite height is never solved
+    if left * case.height <= max(TOLERANCE * case.height, case.grain):  # never, without a least value
         return "solved"
     if result.success:
         return "FALSE"
@@ -146,7 +158,7 @@ def _flaws(case: Case, result: Result, meter: Meter) -> tuple[str, ...]:
     if result.nfev != meter.calls:
         flaws.append(f"nfev {result.nfev}, calls {meter.calls}")
     if case.noise:
-        missed = abs(result.fun - case.true(result.x))
+        missed = abs(result.fun - case.offset - case.true(result.x))
         if not result.fun_error > 0:
             flaws.append("noise not seen: fun_error 0")
         elif missed > 4 * result.fun_error:
