@@ -122,3 +122,13 @@ def test_flat_only_when_nothing_is_left_to_look_at(name: str, converse: Any) -> 
     assert flat[-1]
     assert flat[0] is (name != "szoht")  # four rows of three coordinates do not cover twelve at once
     assert not converse(UNBIASED[name](), linear, x, 1, 0).gradient.flat
+
+
+def test_szoht_is_the_same_in_batches(converse: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each batch reserves the rest, and the mean is over the rows of all; flat ones count as zeros."""
+    monkeypatch.setattr(rows, "BLOCK_BYTES", 4 * 8 * 4 * 2)  # two rows of four coordinates
+    talk = converse(SubsetSphere(eps, 5, 4), lambda x: 3.0 * float(x[0]), np.zeros(D), 1, 2)
+    z = talk.displacements / EPS
+    assert [(len(ask), ask.reserve) for ask in talk.asks] == [(2, 3), (2, 1), (1, 0)]
+    assert not z[:, 0].all()
+    assert talk.gradient.toarray() == pytest.approx(D / 5 * (3.0 * z[:, 0]) @ z, rel=1e-5)

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gracezo.sparse.cosamp import CoSaMP
+from gracezo.sparse.fit import OUTRIGHT, fitted
 from gracezo.sparse.largest import keep_largest, largest
 
 
@@ -103,3 +104,18 @@ def test_largest(entries: list[int], count: int) -> None:
     expected = sorted(sorted(range(len(entries)), key=lambda i: -abs(entries[i]))[:count])
     assert largest(vector, count).tolist() == expected
     assert keep_largest(vector, count).tolist() == [v if i in expected else 0 for i, v in enumerate(entries)]
+
+
+@pytest.mark.parametrize("shape", [(2200, 500), (2200, 1100), (700, 1600)])
+def test_many_columns_are_fitted_as_well_as_few(shape: tuple[int, int]) -> None:
+    """Iterated, above `OUTRIGHT` numbers: the least-squares solution, the shortest of many."""
+    random = np.random.default_rng(shape)
+    columns = random.choice(np.array([-1, 1], np.float32), shape)
+    samples = random.standard_normal(shape[0])
+    assert columns.size > OUTRIGHT
+    exact = columns.astype(np.float64)
+    if shape[0] > shape[1]:
+        expected = np.linalg.solve(exact.T @ exact, exact.T @ samples)
+    else:
+        expected = exact.T @ np.linalg.solve(exact @ exact.T, samples)
+    assert np.linalg.norm(fitted(columns, samples) - expected) < 1e-6 * np.linalg.norm(expected)

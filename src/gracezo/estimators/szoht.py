@@ -21,7 +21,9 @@ from gracezo.core.asks import Ask, Point, Role, Steps
 from gracezo.core.keys import Key
 from gracezo.core.result import GradientEstimate
 from gracezo.estimators.flatness import FlatGround
-from gracezo.estimators.rows import placed, sphere
+from gracezo.estimators.rows import batches, placed, sphere
+
+_NUMBERS = 8  # of 4 bytes that one entry of a row takes: its coordinate twice, its value in both precisions
 
 
 @dataclass
@@ -47,16 +49,23 @@ class SubsetSphere:
         """Estimate the coordinates that the rows touch."""
         d, eps = len(at.x), self.eps(step)
         random = key.generator()
-        subsets = np.stack([random.choice(d, self.sparsity, replace=False) for _ in range(self.queries)])
-        rows = sphere(random, self.queries, self.sparsity)
-        changes = (yield Ask(at.x, placed(rows, subsets, eps), Role.PROBE)) - at.value
-        if not changes.any():  # a gap is not flat
-            return GradientEstimate.nothing(d, flat=self._ground.everywhere(at, subsets))
-        changes, rows, subsets = answered(changes, rows, subsets)
-        if len(changes) == 0:
-            return GradientEstimate.nothing(d)
-        weights = changes[:, None] * rows * (d / (len(changes) * eps))
-        touched, place = np.unique(subsets, return_inverse=True)
-        values = np.zeros(len(touched))
-        np.add.at(values, place.ravel(), weights.ravel())
-        return GradientEstimate(d, touched, values)
+        total = np.zeros(d)
+        covered, flat, used = False, True, 0
+        for count, after in batches(self.queries, _NUMBERS * self.sparsity):
+            subsets = np.stack([random.choice(d, self.sparsity, replace=False) for _ in range(count)])
+            rows = sphere(random, count, self.sparsity)
+            changes = (yield Ask(at.x, placed(rows, subsets, eps), Role.PROBE, reserve=after)) - at.value
+            if changes.any():  # a gap is not flat
+                flat = False
+            elif flat:
+                covered = self._ground.everywhere(at, subsets)
+            changes, rows, subsets = answered(changes, rows, subsets)
+            weights = changes[:, None] * rows * (d / (self.queries * eps))
+            total += np.bincount(subsets.ravel(), weights.ravel(), minlength=d)
+            used += len(changes)
+        if flat or used == 0:
+            return GradientEstimate.nothing(d, flat=flat and covered)
+        if used < self.queries:  # the mean is over what was answered
+            total *= self.queries / used
+        touched = np.flatnonzero(total)
+        return GradientEstimate(d, touched, total[touched])

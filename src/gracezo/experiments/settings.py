@@ -20,7 +20,7 @@ from typing import Any
 from gracezo.core.method import Problem
 from gracezo.experiments import paper, trial
 from gracezo.experiments.fingerprint import foreign_code
-from gracezo.experiments.runs import NONSPARSE_FUNCTION, Job, make_function
+from gracezo.experiments.runs import Job, make_function
 from gracezo.methods import catalog
 
 DEFAULT_BUDGET = 6000
@@ -136,10 +136,10 @@ class Settings:
     def options(self, function: str, method: str) -> dict[str, Any]:
         """Return the options of a method on a function; without `step_size` if that is open."""
         options = dict(paper.OPTIONS.get((function, method), {}))
-        row = self.row("distance" if function == NONSPARSE_FUNCTION else function, method)
+        row = self.row(function, method)
         if row is not None and row.queries is not None:
             options["queries"] = row.queries
-        if row is not None and function != NONSPARSE_FUNCTION:
+        if row is not None and row.step_size is not None:
             options["step_size"] = row.step_size
         for where in (None, function):
             options |= {

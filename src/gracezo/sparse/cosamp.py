@@ -11,9 +11,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import lstsq
 
 from gracezo.core.types import AnyFloatArray, FloatArray, IntArray
+from gracezo.sparse.fit import fitted
 from gracezo.sparse.largest import largest
 from gracezo.sparse.products import combined
 
@@ -68,10 +68,9 @@ class CoSaMP:
             # y = Φ*·v, the signal proxy; Ω = supp(y_2s); T = Ω ∪ supp(a).
             proxy = combined(current, matrix)
             merged = np.union1d(largest(proxy, 2 * self.sparsity), support)
-            # b|_T = Φ_T†·u. Solved outright, with a rank-revealing factorisation: T may have more columns
-            # than there are samples.
-            columns = matrix[:, merged].astype(np.float64)
-            fit = lstsq(columns, samples, lapack_driver="gelsy", check_finite=False)[0]
+            # b|_T = Φ_T†·u. The least of all solutions: T may have more columns than there are samples.
+            columns = matrix[:, merged]
+            fit = fitted(columns, samples)
             # a = b_s; v = u − Φ·a.
             kept = largest(fit, self.sparsity)
             support, values = merged[kept], fit[kept]
