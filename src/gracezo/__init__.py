@@ -1,17 +1,25 @@
-"""Zeroth-order optimisation in very high dimension, when few coordinates matter at a time."""
+"""Zeroth-order optimisation in very high dimension, when few coordinates matter at a time.
 
-from gracezo import problems, theory
-from gracezo.api import estimate_gradient, minimize, resume
-from gracezo.command import Command
-from gracezo.core.errors import EvaluationError
-from gracezo.core.result import GradientEstimate, Result
-from gracezo.estimators.noise import NoiseEstimate
-from gracezo.journal.errors import JournalError, JournalWriteError
-from gracezo.journal.settings import Journal
-from gracezo.methods.catalog import methods, register
-from gracezo.noise import estimate_noise
-from gracezo.optimizer import Optimizer
-from gracezo.scipy_adapter import scipy_method
+Importing this package loads nothing else: each name below is loaded when it is first used (SPEC 1 of
+Scientific Python, PEP 562).
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # the same names for tools that read types; a test compares them with `_HOME`
+    from gracezo import problems, theory
+    from gracezo.api import estimate_gradient, minimize, resume
+    from gracezo.command import Command
+    from gracezo.core.errors import EvaluationError
+    from gracezo.core.result import GradientEstimate, Result
+    from gracezo.estimators.noise import NoiseEstimate
+    from gracezo.journal.errors import JournalError, JournalWriteError
+    from gracezo.journal.settings import Journal
+    from gracezo.methods.catalog import register
+    from gracezo.noise import estimate_noise
+    from gracezo.optimizer import Optimizer
+    from gracezo.scipy_adapter import scipy_method
 
 __version__ = "0.1.0"
 
@@ -35,3 +43,57 @@ __all__ = [
     "scipy_method",
     "theory",
 ]
+
+# Where each name lives; None: it is itself a submodule.
+_HOME = {
+    "Command": "command",
+    "EvaluationError": "core.errors",
+    "GradientEstimate": "core.result",
+    "Journal": "journal.settings",
+    "JournalError": "journal.errors",
+    "JournalWriteError": "journal.errors",
+    "NoiseEstimate": "estimators.noise",
+    "Optimizer": "optimizer",
+    "Result": "core.result",
+    "estimate_gradient": "api",
+    "estimate_noise": "noise",
+    "minimize": "api",
+    "problems": None,
+    "register": "methods.catalog",
+    "resume": "api",
+    "scipy_method": "scipy_adapter",
+    "theory": None,
+}
+
+import_module("gracezo.methods")  # loaded later, the package would take the name of the function below
+
+
+def methods() -> dict[str, str]:
+    """Return the known methods, each with one sentence.
+
+    Examples
+    --------
+    >>> import gracezo
+    >>> print(gracezo.methods()["fdsa"])
+    FDSA: a finite difference along every coordinate, d queries a gradient.
+    """
+    from gracezo.methods.catalog import sentences  # noqa: PLC0415 - as late as the other names
+
+    return sentences()
+
+
+if not TYPE_CHECKING:  # which would make any name look right to such tools
+
+    def __getattr__(name: str) -> object:
+        if name not in _HOME:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        home = _HOME[name]
+        if home is None:
+            return import_module(f"{__name__}.{name}")  # which also makes it an attribute
+        value = getattr(import_module(f"{__name__}.{home}"), name)
+        globals()[name] = value
+        return value
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

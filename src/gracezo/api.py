@@ -14,7 +14,7 @@ from gracezo import checks
 from gracezo.conduct import conduct, evaluator
 from gracezo.core.asks import Steps
 from gracezo.core.drive import drive
-from gracezo.core.keys import Key
+from gracezo.core.keys import Key, SeedLike
 from gracezo.core.method import Estimator, HasEstimator
 from gracezo.core.result import Finish, GradientEstimate, Result, Status
 from gracezo.core.run import Run
@@ -23,7 +23,6 @@ from gracezo.evaluators.choose import Workers
 from gracezo.evaluators.objective import takes_seed
 from gracezo.journal.errors import JournalError
 from gracezo.journal.identity import Identity, fingerprint
-from gracezo.journal.session import Session
 from gracezo.journal.settings import Journal
 from gracezo.setup import Setup
 
@@ -52,7 +51,8 @@ def minimize(
     batch: int = 1,
     copy: bool = True,
     on_failure: str | tuple[str, int] = "raise",
-    seed: int | None = None,
+    seed: SeedLike | None = None,
+    rng: SeedLike | None = None,
     callback: Callable[[OptimizeResult], object] | None = None,
     progress: bool = False,
     journal: str | os.PathLike[str] | Journal | None = None,
@@ -129,9 +129,11 @@ def minimize(
         the run; "retry" asks that point again, up to 3 times; "skip" goes on without its value, up to
         100 in a row. ("retry", 5) or ("skip", 9) sets the limit; beyond it the run ends as with
         "raise". Every attempt counts. f(x0) cannot be skipped.
-    seed
-        A whole number; the same seed gives the same run, bit for bit. Drawn
-        when not given; see ``result.seed``.
+    seed, rng
+        Two names of one argument (`rng` is that of SPEC 7). A whole number; the
+        same one gives the same run, bit for bit. From a `Generator`,
+        `BitGenerator` or `SeedSequence` of `numpy.random` one is drawn, as it is
+        from the operating system when nothing is given; ``result.seed`` says which.
     callback
         Called after each step with an `OptimizeResult` of x, fun, nit and
         nfev. Raising StopIteration ends the run.
@@ -188,12 +190,15 @@ def minimize(
         scale=scale,
         tol=tol,
         random=takes_seed(fun),
+        rng=rng,
         batch=batch,
         on_failure=on_failure,
     )
     with evaluator(fun, args, setup.x0.shape, vectorized, workers, copy) as evaluate:
         if journal is None:
             return conduct(setup, evaluate, callback, progress)
+        from gracezo.journal.session import Session  # noqa: PLC0415 - SQLite, only where it is used
+
         chosen = Journal.of(journal)
         identity = Identity.of(chosen.fingerprint or fingerprint(fun), setup.x0, setup.arguments)
         with Session(chosen) as session:
@@ -263,6 +268,8 @@ def resume(
     chosen = Journal.of(journal)
     if not chosen.path.exists():
         raise JournalError(f"there is no journal at {chosen.path}")
+    from gracezo.journal.session import Session  # noqa: PLC0415
+
     with Session(chosen) as session:
         recorded = session.identity
         if recorded is None:
@@ -310,7 +317,8 @@ def estimate_gradient(
     batch: int = 1,
     copy: bool = True,
     on_failure: str | tuple[str, int] = "raise",
-    seed: int | None = None,
+    seed: SeedLike | None = None,
+    rng: SeedLike | None = None,
     options: Mapping[str, Any] | None = None,
 ) -> GradientEstimate:
     """Estimate the gradient at one point, as a step of a method would.
@@ -319,7 +327,7 @@ def estimate_gradient(
     ----------
     fun, x, args, bounds, sparsity, f0, noise, names, scale
         As in `minimize`; `f0` is f(x).
-    vectorized, workers, batch, copy, on_failure, seed, options
+    vectorized, workers, batch, copy, on_failure, seed, rng, options
         As in `minimize`.
     method
         One of `methods()` that steps along a gradient estimate.
@@ -354,6 +362,7 @@ def estimate_gradient(
         names=names,
         scale=scale,
         random=takes_seed(fun),
+        rng=rng,
         batch=batch,
         on_failure=on_failure,
     )

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
 
 from gracezo.core.failures import DEFAULT_LIMITS, OnFailure
-from gracezo.core.keys import draw_seed
+from gracezo.core.keys import SeedLike, draw_seed
 from gracezo.core.names import Names
 from gracezo.core.run import Limits
 from gracezo.core.types import FloatArray, IntArray
@@ -210,9 +210,24 @@ def limits(
     )
 
 
-def seed(given: object) -> int:
-    """Return the seed, drawn when there is none."""
-    return draw_seed() if given is None else _whole("seed", given, 0)
+def seed(given: SeedLike | None, rng: SeedLike | None = None) -> int | None:
+    """Return the seed that `seed` or `rng`, two names of one argument, stands for; None where none is given.
+
+    A seed is drawn from a generator or a `SeedSequence`, and recorded in the place of it.
+    """
+    if given is not None and rng is not None:
+        raise TypeError("seed and rng are two names of one argument: give one of them")
+    name, source = ("seed", given) if rng is None else ("rng", rng)
+    if isinstance(source, (np.random.SeedSequence, np.random.BitGenerator, np.random.Generator)):
+        return draw_seed(source)
+    if source is None:
+        return None
+    if _is_whole(source) and source >= 0:
+        return int(source)
+    raise ValueError(
+        f"{name} must be a whole number of at least 0, or a SeedSequence, BitGenerator or Generator "
+        f"of numpy.random; given: {source!r}"
+    )
 
 
 def options(given: object) -> dict[str, Any]:
@@ -225,9 +240,13 @@ def options(given: object) -> dict[str, Any]:
 
 
 def _whole(name: str, given: object, least: int) -> int:
-    if isinstance(given, bool) or not isinstance(given, numbers.Integral) or given < least:
+    if not _is_whole(given) or given < least:
         raise ValueError(f"{name} must be a whole number of at least {least}; given: {given!r}")
     return int(given)
+
+
+def _is_whole(given: object) -> TypeGuard[int]:
+    return isinstance(given, numbers.Integral) and not isinstance(given, bool)
 
 
 def _kind(given: object, raw: npt.NDArray[Any]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from scipy.optimize import OptimizeResult
 
@@ -14,9 +14,11 @@ from gracezo.evaluators import choose
 from gracezo.evaluators.choose import Workers
 from gracezo.evaluators.objective import Objective
 from gracezo.evaluators.spread import Spread
-from gracezo.journal.session import Session
 from gracezo.progress import live_line, notify
 from gracezo.setup import Setup
+
+if TYPE_CHECKING:  # SQLite is loaded for runs with a journal only
+    from gracezo.journal.session import Session
 
 
 def conduct(

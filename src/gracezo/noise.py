@@ -11,7 +11,7 @@ import numpy.typing as npt
 from gracezo import checks
 from gracezo.core.asks import Steps
 from gracezo.core.drive import drive
-from gracezo.core.keys import Key
+from gracezo.core.keys import Key, SeedLike, draw_seed
 from gracezo.core.result import Finish, Status
 from gracezo.core.run import Limits, Run
 from gracezo.core.steps import valued
@@ -20,7 +20,13 @@ from gracezo.evaluators.objective import Objective
 from gracezo.evaluators.serial import Serial
 
 
-def estimate_noise(fun: Callable[..., Any], x: npt.ArrayLike, *, seed: int | None = None) -> NoiseEstimate:
+def estimate_noise(
+    fun: Callable[..., Any],
+    x: npt.ArrayLike,
+    *,
+    seed: SeedLike | None = None,
+    rng: SeedLike | None = None,
+) -> NoiseEstimate:
     """Measure how noisy a function is near a point (ECnoise): usually 7 queries, at most 31.
 
     Rounding (of float32, of a solver's tolerance), quantised outputs and random noise are all found.
@@ -31,8 +37,8 @@ def estimate_noise(fun: Callable[..., Any], x: npt.ArrayLike, *, seed: int | Non
         The function: takes an array in x's shape, returns one finite number.
     x
         Where to look.
-    seed
-        Draws the direction of the line along which the values are taken.
+    seed, rng
+        Draws the direction of the line along which the values are taken: as in `minimize`.
 
     Returns
     -------
@@ -48,7 +54,8 @@ def estimate_noise(fun: Callable[..., Any], x: npt.ArrayLike, *, seed: int | Non
     """
     checks.function("fun", fun)
     start = checks.point("x", x)
-    key = Key(checks.seed(seed))
+    chosen = checks.seed(seed, rng)
+    key = Key(draw_seed() if chosen is None else chosen)
     found: list[NoiseEstimate] = []
 
     def steps() -> Steps[Finish]:

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from gracezo import checks
 from gracezo.core.asks import Ask
+from gracezo.core.keys import SeedLike
 from gracezo.core.result import Result
 from gracezo.core.types import FloatArray
 from gracezo.evaluators.objective import as_value
@@ -23,7 +24,7 @@ class Optimizer:
 
     Parameters
     ----------
-    x0, method, bounds, sparsity, support, f0, known, noise, names, scale, tol, batch, seed, options
+    x0, method, bounds, sparsity, support, f0, known, noise, names, scale, tol, batch, seed, rng, options
         As in `minimize`.
     max_queries, max_steps, max_seconds, target, on_failure
         As in `minimize`. Tell NaN for an evaluation that failed.
@@ -58,7 +59,8 @@ class Optimizer:
         target: float | None = None,
         batch: int = 1,
         on_failure: str | tuple[str, int] = "raise",
-        seed: int | None = None,
+        seed: SeedLike | None = None,
+        rng: SeedLike | None = None,
         options: Mapping[str, Any] | None = None,
     ) -> None:
         stop = checks.limits(max_queries, max_steps, max_seconds, target).or_default()
@@ -79,6 +81,7 @@ class Optimizer:
             tol=tol,
             batch=batch,
             on_failure=on_failure,
+            rng=rng,
         ).run()
         self._ask: Ask | None = None
         self._told = 0  # rows of it that have been told

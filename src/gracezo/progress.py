@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import numpy as np
-from rich.console import Console
-from rich.live import Live
-from rich.text import Text
 from scipy.optimize import OptimizeResult
 
 from gracezo.core.asks import Point
 from gracezo.core.run import Run
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 def notify(callback: Callable[[OptimizeResult], object]) -> Callable[[Run, Point], None]:
@@ -41,6 +42,10 @@ def line(run: Run) -> str:
 @contextmanager
 def live_line(run: Run, console: Console | None = None) -> Iterator[None]:
     """Show the line on standard error, renewed some times a second; the last state stays."""
+    from rich.console import Console  # noqa: PLC0415 - rich is loaded when something is shown
+    from rich.live import Live  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
     console = console or Console(stderr=True)
     with (
         whole_lines(console),

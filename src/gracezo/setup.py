@@ -14,7 +14,7 @@ from gracezo import checks
 from gracezo.core.asks import Point
 from gracezo.core.box import Box
 from gracezo.core.failures import OnFailure
-from gracezo.core.keys import Key
+from gracezo.core.keys import Key, SeedLike, draw_seed
 from gracezo.core.method import Method, Problem
 from gracezo.core.names import Names
 from gracezo.core.run import Limits, Run
@@ -46,9 +46,10 @@ class Setup:
         sparsity: int | None,
         f0: float | None,
         limits: Limits,
-        seed: int | None,
+        seed: SeedLike | None,
         options: Mapping[str, Any] | None,
         *,
+        rng: SeedLike | None = None,
         bounds: object = None,
         support: npt.ArrayLike | None = None,
         known: object = None,
@@ -63,6 +64,7 @@ class Setup:
         """Return a run's setup, or say what is wrong with the arguments."""
         start = checks.point("x0", x0, names)
         called = checks.names(names, x0, start.shape)
+        chosen = checks.seed(seed, rng)
         problem = Problem(
             start.size,
             checks.sparsity(sparsity, start.size),
@@ -81,7 +83,7 @@ class Setup:
             "method": method,
             "sparsity": sparsity,
             "f0": f0,
-            "seed": seed,
+            "seed": chosen,
             "options": catalog.constants(method) | given,
             "support": problem.support,
             "known": problem.known,
@@ -100,7 +102,7 @@ class Setup:
         if problem.tol is not None:
             arguments["tol"] = problem.tol
         value = _value_at(start.ravel(), checks.number("f0", f0), problem)
-        drawn = checks.seed(seed)
+        drawn = draw_seed() if chosen is None else chosen
         return cls(start, value, made, limits, drawn, rule, problem.bounds, random, called, arguments)
 
     @property

@@ -12,10 +12,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import count
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 from numpy.random.bit_generator import ISeedSequence
+
+SeedLike: TypeAlias = int | np.random.SeedSequence | np.random.BitGenerator | np.random.Generator
 
 _BLOCK = 256  # children whose seeds are made at a time
 _WIDE = 2**32  # from here on a number of a path takes more than one word
@@ -123,6 +126,11 @@ def _powers(start: int, factor: int, first: int, count: int) -> npt.NDArray[np.u
     return np.array(powers, np.uint32)
 
 
-def draw_seed() -> int:
-    """Return a seed from the operating system's entropy, short enough to type."""
-    return int(np.random.SeedSequence().generate_state(1, np.uint64)[0] >> np.uint64(1))
+def draw_seed(
+    source: np.random.SeedSequence | np.random.BitGenerator | np.random.Generator | None = None,
+) -> int:
+    """Return a seed, short enough to type, from a source of randomness or the operating system's entropy.
+
+    A generator moves on by it, so that its next seed is another one; a `SeedSequence` always gives the same.
+    """
+    return int(np.random.default_rng(source).integers(2**63))

@@ -17,7 +17,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import ndtri
 
 from gracezo.core.asks import SparseRows
 from gracezo.core.keys import Key
@@ -37,6 +36,8 @@ _INDICES = 4  # of 16 bits in a raw word
 @cache
 def _normals() -> npt.NDArray[np.float32]:
     """Return the means of the standard normal over its parts of equal probability, scaled to variance 1."""
+    from scipy.special import ndtri  # noqa: PLC0415 - for the methods with such rows only
+
     edges = -ndtri(np.arange(_VALUES // 2 + 1) / _VALUES)  # from infinity down to 0
     upper = np.diff(np.exp(-(edges**2) / 2))  # between edges, ∫ z·exp(−z²/2) dz
     upper /= np.sqrt(np.mean(upper**2))

@@ -51,15 +51,8 @@ _FACTORIES: dict[str, Factory] = {
 _GROUP = "gracezo.methods"
 
 
-def methods() -> dict[str, str]:
-    """Return the known methods, each with one sentence.
-
-    Examples
-    --------
-    >>> import gracezo
-    >>> print(gracezo.methods()["fdsa"])
-    FDSA: a finite difference along every coordinate, d queries a gradient.
-    """
+def sentences() -> dict[str, str]:
+    """Return the known methods, each with one sentence."""
     return {name: _sentence(factory(name)) for name in _names()}
 
 
@@ -73,7 +66,7 @@ def register(name: str, factory: Factory) -> None:
     factory
         Called as ``factory(problem, **options)`` for each run; returns an
         object with ``run(start, key)``. The first line of its docstring is
-        shown by `methods`; its keyword-only parameters are its options.
+        shown by `gracezo.methods`; its keyword-only parameters are its options.
 
     Examples
     --------

@@ -10,8 +10,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from scipy.special import lambertw
-
 from gracezo.theory import checks
 from gracezo.theory.constants import SearchParameters, c2
 from gracezo.theory.queries import group_size
@@ -128,5 +126,7 @@ def _beta(rho: float, alpha: float, delta: float) -> float:
     """Return the β in (0, 1] that makes the number of groups m·K ∝ ln(ρ/((ρ−α−(1−ρ)β)δ))/β least."""
     if rho == 1:
         return 1.0
+    from scipy.special import lambertw  # noqa: PLC0415 - loaded when it is used
+
     w = -float(lambertw(-(rho - alpha) * delta / (math.e * rho), -1).real)
     return min(1.0, (rho - alpha) / (1 - rho) * (1 - 1 / w))
