@@ -172,8 +172,7 @@ def minimize(
     ([345, 6789, 12], True, True)
     """
     checks.function("fun", fun)
-    if callback is not None:
-        checks.function("callback", callback)
+    heard = checks.callback(callback)
     setup = Setup.checked(
         x0,
         method,
@@ -196,7 +195,7 @@ def minimize(
     )
     with evaluator(fun, args, setup.x0.shape, vectorized, workers, copy) as evaluate:
         if journal is None:
-            return conduct(setup, evaluate, callback, progress)
+            return conduct(setup, evaluate, heard, progress)
         from gracezo.journal.session import Session  # noqa: PLC0415 - SQLite, only where it is used
 
         chosen = Journal.of(journal)
@@ -204,7 +203,7 @@ def minimize(
         with Session(chosen) as session:
             drawn = session.begin(identity, setup.seed, setup.limits)
             session.call(setup.names)
-            return conduct(replace(setup, seed=drawn), evaluate, callback, progress, session)
+            return conduct(replace(setup, seed=drawn), evaluate, heard, progress, session)
 
 
 def resume(
@@ -263,8 +262,7 @@ def resume(
     (4, 7, 2)
     """
     checks.function("fun", fun)
-    if callback is not None:
-        checks.function("callback", callback)
+    heard = checks.callback(callback)
     chosen = Journal.of(journal)
     if not chosen.path.exists():
         raise JournalError(f"there is no journal at {chosen.path}")
@@ -296,7 +294,7 @@ def resume(
         identity = replace(recorded, fingerprint=chosen.fingerprint or fingerprint(fun))
         with evaluator(fun, args, setup.x0.shape, vectorized, workers, copy=True) as evaluate:
             session.begin(identity, setup.seed, stop, more_time=max_seconds is not None)
-            return conduct(setup, evaluate, callback, progress, session)
+            return conduct(setup, evaluate, heard, progress, session)
 
 
 def estimate_gradient(

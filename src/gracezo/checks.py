@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import numbers
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from typing import Any, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
+from scipy.optimize import OptimizeResult
 
 from gracezo.core.failures import DEFAULT_LIMITS, OnFailure
 from gracezo.core.keys import SeedLike, draw_seed
@@ -76,6 +79,27 @@ def function(name: str, given: object) -> None:
     """Check that something can be called."""
     if not callable(given):
         raise TypeError(f"{name} must be callable; given: {given!r} ({type(given).__name__})")
+
+
+def callback(given: Callable[..., object] | None) -> Callable[[OptimizeResult], object] | None:
+    """Return a callback as it is to be called: with one result, by place, or by SciPy's name for it."""
+    if given is None:
+        return None
+    function("callback", given)
+    try:
+        signature = inspect.signature(given)
+    except (TypeError, ValueError):  # some of C's functions do not tell
+        return given
+    with suppress(TypeError):
+        signature.bind(None)
+        return given
+    with suppress(TypeError):
+        signature.bind(intermediate_result=None)
+        return lambda result: given(intermediate_result=result)
+    name = getattr(given, "__name__", type(given).__name__)
+    raise TypeError(
+        f"callback must take one argument, the result so far (x, fun, nit, nfev); given: {name}{signature}"
+    )
 
 
 def sparsity(given: object, d: int) -> int | None:

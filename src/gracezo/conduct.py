@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from scipy.optimize import OptimizeResult
 
+from gracezo import logs
 from gracezo.core.drive import Evaluator, drive
 from gracezo.core.result import Result
 from gracezo.evaluators import choose
@@ -29,15 +30,19 @@ def conduct(
     session: Session | None = None,
 ) -> Result:
     """Run to the end, with a session of a journal in between if there is one."""
-    on_move = None if callback is None else notify(callback)
+    on_move = logs.steps(None if callback is None else notify(callback))
     workers = evaluate.size if isinstance(evaluate, Spread) else 1
     if session is None:
         run = setup.run(on_move)
+        evaluate = logs.asks(run, evaluate)
     else:
         run = setup.run(session.on_move(on_move), session.elapsed)
-        evaluate = session.evaluator(run, evaluate)
+        evaluate = session.evaluator(run, logs.asks(run, evaluate))
     with live_line(run) if progress else nullcontext():
-        drive(run, evaluate)
+        try:
+            drive(run, evaluate)
+        finally:
+            logs.end(run)
     result = run.result()
     if workers > run.widest > 0:
         result.message += (

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from gracezo import checks
+from gracezo import checks, logs
 from gracezo.core.asks import Ask
 from gracezo.core.keys import SeedLike
 from gracezo.core.result import Result
@@ -82,7 +82,7 @@ class Optimizer:
             batch=batch,
             on_failure=on_failure,
             rng=rng,
-        ).run()
+        ).run(logs.steps())
         self._ask: Ask | None = None
         self._told = 0  # rows of it that have been told
         self._shown: FloatArray | None = None

@@ -8,6 +8,7 @@ from typing import Any
 
 from scipy.optimize import OptimizeResult
 
+from gracezo import checks
 from gracezo.api import minimize
 from gracezo.core.result import Result
 from gracezo.methods import catalog
@@ -72,6 +73,7 @@ def scipy_method(name: str = "auto", **keywords: Any) -> Callable[..., Result]:
                     f"{', '.join(sorted(known))}"
                 )
         merged.update(given)
+        checks.callback(callback)
         wrapped = None if callback is None else _scipy_callback(callback)
         return minimize(fun, x0, args, name, callback=wrapped, **merged)
 

@@ -360,6 +360,11 @@ class Run:
         return max(0, len(self._moves) - 1)
 
     @property
+    def seconds(self) -> float:
+        """The seconds that count for `max_seconds`."""
+        return self._elapsed()
+
+    @property
     def best(self) -> Point | None:
         """The best point that may be the answer, or None before the first value."""
         return self._best
