@@ -7,6 +7,7 @@ The tables (`--list` names their rows):
 - `tails`: ten slopes above a background of many small ones, one gradient and `minimize`;
 - `written`: plain dot products and products, with the rounding of such, and whether errors stated are true;
 - `verdicts`: functions on which a claim is easily wrong, and what is claimed there;
+- `invariance`: the same function in other units, times a factor, plus an offset;
 - `claims`: random functions with a known least value, and how often success is claimed falsely;
 - `record`: some sixty runs, a line and a digest each, to compare two versions of the code by `diff`.
 

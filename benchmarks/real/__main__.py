@@ -7,16 +7,17 @@ from collections.abc import Callable
 from types import ModuleType
 
 import benchmarks.real
-from benchmarks.real import claims, record, tails, verdicts, written
+from benchmarks.real import claims, invariance, record, tails, verdicts, written
 
 TABLES: dict[str, ModuleType] = {
     "tails": tails,
     "written": written,
     "verdicts": verdicts,
+    "invariance": invariance,
     "claims": claims,
     "record": record,
 }
-INSTANCES = {"tails": 20, "written": 20, "verdicts": 5, "claims": 200, "record": 1}
+INSTANCES = {"tails": 20, "written": 20, "verdicts": 5, "invariance": 3, "claims": 200, "record": 1}
 
 
 def main() -> None:
