@@ -7,17 +7,18 @@ from collections.abc import Callable
 from types import ModuleType
 
 import benchmarks.real
-from benchmarks.real import claims, invariance, record, tails, verdicts, written
+from benchmarks.real import claims, invariance, record, rivals, tails, verdicts, written
 
-TABLES: dict[str, ModuleType] = {
-    "tails": tails,
-    "written": written,
-    "verdicts": verdicts,
-    "invariance": invariance,
-    "claims": claims,
-    "record": record,
+TABLES: dict[str, tuple[ModuleType, int]] = {
+    "tails": (tails, 20),
+    "written": (written, 20),
+    "verdicts": (verdicts, 5),
+    "invariance": (invariance, 3),
+    "claims": (claims, 200),
+    "rivals": (rivals, 3),
+    "record": (record, 1),
 }
-INSTANCES = {"tails": 20, "written": 20, "verdicts": 5, "invariance": 3, "claims": 200, "record": 1}
+"""The tables, and how many instances they have by default."""
 
 
 def main() -> None:
@@ -36,7 +37,7 @@ def main() -> None:
         parser.error(f"no table {', '.join(sorted(unknown))}; there are {', '.join(TABLES)}")
     wanted = tuple(chosen.only.split(","))
     for name in chosen.tables or TABLES:
-        module = TABLES[name]
+        module, instances = TABLES[name]
         rows = [row for row in module.ROWS if row.startswith(wanted)]
         if chosen.list:
             print(f"{name}: {', '.join(rows)}")
@@ -44,7 +45,7 @@ def main() -> None:
         if rows:
             show: Callable[[list[str], int, int], None] = module.table
             print(f"\n## {name}\n", flush=True)
-            show(rows, chosen.first, chosen.instances or INSTANCES[name])
+            show(rows, chosen.first, chosen.instances or instances)
 
 
 if __name__ == "__main__":
