@@ -41,6 +41,17 @@ def moving(seed: int, d: int = 10_000, s: int = 10) -> tuple[Function, FloatArra
 
     def fun(x: FloatArray) -> float:
         z = (x - c) ** 2
+        return float(np.partition(z, -s)[-s:].sum() + 0.01 * s * z.mean())
+
+    return fun, np.zeros(d)
+
+
+def _membrane(n: int, force: float, low: FloatArray, high: FloatArray) -> Boxed:
+    """Return ½∫|∇v|² − force·∫v on an n × n grid of the unit square, v = 0 around it."""
+    area = 1.0 / (n + 1) ** 2
+
+    def fun(x: FloatArray) -> float:
+        v = np.pad(x.reshape(n, n), 1)
         strain = (np.diff(v, axis=0) ** 2).sum() + (np.diff(v, axis=1) ** 2).sum()
         return float(0.5 * strain - force * area * x.sum())
 
