@@ -12,6 +12,10 @@ differences of variance σ²·(2k)!/(k!)². So every order k gives an estimate
 and the first order at which three successive estimates agree, with
 differences of both signs, is past the smooth part. Equal values mean that the
 spacing is below the resolution of f; no agreement means that it is too wide.
+
+Where values differ by more than a tenth of f, the paper takes the spacing for too wide. But noise may be as
+large as f: so what seven such values agree on is noise if as much is there again at a spacing a hundred times
+narrower.
 """
 
 from __future__ import annotations
@@ -157,20 +161,31 @@ def levels(values: FloatArray) -> tuple[FloatArray, list[bool]]:
 
 
 def judge(values: FloatArray) -> tuple[Spacing, float]:
-    """Return what equally spaced values say: the noise level, or how to change the spacing."""
+    """Return what equally spaced values say: the noise level, or how to change the spacing.
+
+    A level that goes with a spacing that is too wide is one that loud values agree on: noise, if it stays
+    where the spacing is narrower.
+    """
     if step := quantum(values):
         return Spacing.RIGHT, step / math.sqrt(12.0)  # rounding is uniform over a step
-    largest = np.abs(values).max()
-    if np.ptp(values) > RANGE * largest:
-        return Spacing.WIDE, 0.0
-    if np.count_nonzero(np.diff(values) == 0) >= len(values) / 2:
+    loud = np.ptp(values) > RANGE * np.abs(values).max()
+    if not loud and np.count_nonzero(np.diff(values) == 0) >= len(values) / 2:
         return Spacing.NARROW, 0.0
+    level = _agreed(values)
+    # A jump between the first value and the others looks like noise; without the first there is none.
+    if loud:
+        level = min(level, _agreed(values[1:]))
+    return (Spacing.RIGHT if level > 0.0 and not loud else Spacing.WIDE), level
+
+
+def _agreed(values: FloatArray) -> float:
+    """Return the level on which three successive estimates agree, 0 if none do."""
     estimates, both_signs = levels(values)
     for order in range(len(estimates) - 2):
         three = estimates[order : order + 3]
         if three.max() <= AGREEMENT * three.min() and both_signs[order]:
-            return Spacing.RIGHT, float(estimates[order])
-    return Spacing.WIDE, 0.0
+            return float(estimates[order])
+    return 0.0
 
 
 def random_line(at: Point, key: Key) -> SparseRows:
@@ -194,6 +209,7 @@ def measure_noise(
     narrow, wide = 0.0, np.inf  # spacings known to be wrong
     constant = True
     spacing = 0.0
+    loud = 0.0  # the level of loud values at the last spacing
     for _ in range(TRIES):
         if further > longest:
             break
@@ -209,12 +225,15 @@ def measure_noise(
         verdict, level = judge(values)
         if verdict is Spacing.RIGHT:
             return NoiseEstimate(level, detected=True, constant=False, spacing=spacing)
+        if 0.0 < max(level, loud) <= AGREEMENT * min(level, loud):
+            level = math.hypot(level, loud) / math.sqrt(2.0)
+            return NoiseEstimate(level, detected=True, constant=False, spacing=spacing)
         constant = constant and not np.ptp(values)
         if verdict is Spacing.NARROW:
             narrow = spacing
             further = spacing * (STRIDE**2 if constant else STRIDE)
         else:
-            wide = spacing
+            wide, loud = spacing, level
             further = spacing / STRIDE
         if narrow > 0 and wide < np.inf:
             further = float(np.sqrt(narrow * wide))

@@ -48,6 +48,8 @@ class Differences:
         """The standard deviation of f's noise, as far as it is known."""
         self.grain = 0.0
         """The error of a value of f, where it is above its last places and f passes for exact still."""
+        self.coarse = False
+        """Whether what is taken for noise is the step of a coarse function."""
         self.pairs: Pairs | None = None
         """Looks to both sides, where f is noisy and smooth."""
         self.bends = 0.5

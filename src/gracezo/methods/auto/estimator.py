@@ -94,7 +94,7 @@ class TreeEstimator:
                 taken = np.array([*found, *search.kinks], np.int64)
                 search.plant(outside(self._d, taken, self._walls.fixed), key.child(plantings).generator())
                 if plantings == 0:
-                    yield from search.begin(at, self._noise)
+                    at = yield from search.begin(at, self._noise)
                 plantings += 1
                 settled = plantings > 1  # unless the fresh sum opens a set that is worth a query
                 while requests := search.requests(self._batch):

@@ -126,14 +126,15 @@ class Hunt:
         """The value of f where it is."""
         return self._here.value
 
-    def begin(self, at: Point, key: Key) -> Steps[None]:
-        """Take the first look at f, around the point where the run begins."""
+    def begin(self, at: Point, key: Key) -> Steps[Point]:
+        """Take the first look at f where the run begins; return the point with the value of f beside it."""
         self._key = key
         self._start = self._here = at
         self._search.centre(at)
         self._suspect()
         self._plant_outside()
-        yield from self._search.begin(at, self._problem.noise)
+        self._start = self._here = yield from self._search.begin(at, self._problem.noise)
+        return self._here
 
     def leg(self, at: Point, rounds: int) -> Steps[Point]:
         """Search and step; return the present point after a step, or after so many rounds without one."""

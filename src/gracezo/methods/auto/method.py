@@ -92,7 +92,7 @@ class Descent:
         if at is not start:
             yield Moved(at)
         try:
-            yield from self._hunt.begin(at, key)
+            at = yield from self._hunt.begin(at, key)
         except OutOfQueries:
             return Finish(Status.SPENT, "the queries are spent before anything could be found")
         noise = self._hunt.noise

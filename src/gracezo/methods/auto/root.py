@@ -1,8 +1,13 @@
 """The first look: all coordinates of a tree together, and what they say of f itself.
 
 Nothing is known of f yet but one value. The same direction is asked at three distances: two of them fit the
-slope and the curvature, the third tells whether they are all there is. If it lies off the parabola by more
-than rounding explains, f may be noisy, and only then is the noise measured (`estimators/noise.py`).
+slope and the curvature, the third tells whether they are all there is, and how well values are rounded.
+
+- Where they show neither the curvature nor that f bends less than it falls within one scale, f is asked at
+  longer distances: beside a large offset, or far from its minimum, f shows there what it is like.
+- If the third lies off the parabola by more than rounding explains, f may be noisy, and only then is the
+  noise measured (`estimators/noise.py`); unless it is f at the point itself that is off: then f jumps there.
+- If f does not change where slope and curvature say that it should, it is coarse: its step is its noise.
 
 With noise, the root is asked at +far, −far and +near. If near lies on the parabola through the others, f
 bends regularly up to far, and from then on looks to both sides pay. If it does not, far was too far, or there
@@ -17,7 +22,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from gracezo.core.asks import Point, Role, SparseRows, Steps
-from gracezo.estimators.noise import grid, measure_noise, quantum
+from gracezo.estimators.noise import POINTS, grid, measure_noise, quantum
 from gracezo.methods.auto.constants import Constants
 from gracezo.methods.auto.difference import Differences
 from gracezo.methods.auto.pairs import Pairs
@@ -28,7 +33,8 @@ QUIET = 1e-8
 """Of |f|: noise below it is no reason to look to both sides."""
 FAR = 1000.0  # times ε, where the curvature of a set is measured
 _FAR_NOISY = 10.0  # the same where f is noisy, and ε long
-_MIDDLE = 30.0  # times ε, where the parabola through the others is checked
+_FARTHER = 30.0  # times ε, where the parabola is checked; from one distance to the next, where it does not do
+_SEEN = 30.0  # times the rounding of f: a change that is seen
 _BEYOND = (2.3, 5.1, 11.7)  # times the distance at which a coarse f has changed: where its step shows
 _STRIDE = 4.0  # from one distance to the next, with noise
 _TRIES = 4
@@ -52,13 +58,16 @@ class FirstLook:
         self._tree = tree
         self._squares = tree.squares(0, len(tree.order))
         self._room = tree.room(0, len(tree.order))
-        self._curvature = 0.0  # of the last fit
+        self._curvature = self._uncertain = 0.0  # of the last fit, and its error
+        self._looks: list[tuple[float, float]] = []  # distances ahead, ascending, and how f changed there
         self._seen: list[float] = []  # values of f
         self.flat = True
         """Whether f did not change at all."""
         self.value = 0.0
         self.error = 0.0
         """U of the whole tree, and its error."""
+        self.jump = 0.0
+        """By how much f jumps beside the point itself."""
 
     def take(self, at: Point, noise: float | None) -> Steps[None]:
         """Look, and find out what f is like; `noise` is what the user says of it, None for nothing."""
@@ -71,47 +80,117 @@ class FirstLook:
             if 0.0 < noise <= QUIET * abs(at.value):
                 # What is left of large terms that cancel, say: f passes for exact, only with a larger error.
                 differences.grain, differences.density, noise = noise, guess, 0.0
-                yield from self._fit(at, [1.0, FAR])
+                yield from self._fit_exact(at)
         elif noise == 0.0:
-            yield from self._fit(at, [1.0, FAR])
+            yield from self._fit_exact(at)
         if noise > 0.0:
             differences.noise, differences.density = noise, guess  # what was fitted was noise
             if differences.fixed or not (yield from self._regular(at)):
                 yield from self._fit(at, [1.0, _FAR_NOISY])
 
+    def _fit_exact(self, at: Point) -> Steps[None]:
+        """Look at an exact function."""
+        self._looks.clear()
+        yield from self._fit(at, [1.0, FAR])
+        if len(self._looks) > 1 and not self._told(_reach(at)):
+            yield from self._exact(at)
+
     def _measure(self, at: Point) -> Steps[float]:
         """Look as if f were exact; return the noise, measured only if something hints at it."""
-        distances, changes = yield from self._fit(at, [1.0, FAR, _MIDDLE])
+        distances, changes = yield from self._fit(at, [1.0, FAR, _FARTHER])
         rounding = self._differences.rounding
-        if len(distances) == 3 and not self.flat:
-            middle = distances[2]
-            left = changes[2].ahead - middle * self.value - 0.5 * middle**2 * self._curvature
-            # What rounding leaves of the slope, at the nearest, is multiplied on the way to the middle.
-            if abs(left) <= self._constants.trust * rounding * (1.0 + middle / distances[0]):
-                self._refit(distances[2], distances[1], changes[2].ahead, changes[1].ahead)
-                return 0.0
-        if any(change.ahead == 0.0 for change in changes):
-            return (yield from self._coarseness(at, max(distances)))
+        found = [change.ahead for change in changes]
+        if max(map(abs, found)) <= _SEEN * rounding or 0.0 in found:
+            return (yield from self._faint(at))
         if len(distances) < 3:
+            return 0.0
+        if self._on_parabola(0.0):
+            yield from self._exact(at)
             return 0.0
         if step := quantum(np.array([at.value, *self._seen])):
             return step / math.sqrt(12.0)
+        if abs(found[2] - found[0]) < 0.5 * abs(found[0]) and (yield from self._jumps(at)):
+            yield from self._exact(at)
+            return 0.0
         return (yield from self._level(at))
 
-    def _coarseness(self, at: Point, farthest: float) -> Steps[float]:
-        """Look farther, because f has not changed somewhere; return its noise, 0 if it is altogether flat."""
-        reach = min(1.0 + float(np.max(np.abs(at.x))), self._room.ahead)
-        while self.flat and farthest < reach:
-            farthest = min(_MIDDLE * farthest, reach)
-            yield from self._ask(at, [farthest])
-        if self.flat:
+    def _on_parabola(self, jump: float) -> bool:
+        """Whether the second look lies on the parabola through the first and the last, up to rounding.
+
+        What rounding leaves of the slope, at the first, is multiplied on the way to the second. What is left
+        beyond what was assumed of rounding, and is not too much for it, shows how f is rounded indeed.
+        """
+        (near, one), (middle, two), (far, three) = self._looks[-3:]
+        one, two, three = one - jump, two - jump, three - jump
+        curvature = 2.0 * (three / far - one / near) / (far - near)
+        left = two - middle * (one / near - 0.5 * near * curvature) - 0.5 * middle**2 * curvature
+        shown = abs(left) / (1.0 + middle / near)
+        if shown > self._constants.trust * self._differences.rounding:
+            return False
+        if shown > self._differences.rounding:
+            self._differences.grain = shown / math.sqrt(2.0)
+        return True
+
+    def _exact(self, at: Point) -> Steps[None]:
+        """Fit the looks, and look farther as long as they show neither how f bends nor that it does not."""
+        reach = min(_reach(at), self._room.ahead)
+        self._refit()
+        while not self._told(reach) and self._looks[-1][0] < reach:
+            yield from self._ask(at, [min(_FARTHER * self._looks[-1][0], reach)])
+            if len(self._looks) > 2 and not self._on_parabola(self.jump):
+                # It bends by more than its curvature: that is told, roughly.
+                (_, _), (middle, two), (far, three) = self._looks[-3:]
+                bend = abs(three - self.jump - (two - self.jump) * far / middle) / far**2
+                self._differences.density = max(self._differences.density, bend / max(self._squares, 1e-300))
+                return
+            self._refit()
+
+    def _told(self, reach: float) -> bool:
+        """Whether the last fit shows the curvature, or that f bends less than it falls up to `reach`."""
+        return abs(self._curvature) > self._uncertain or self._uncertain * reach <= abs(self.value)
+
+    def _jumps(self, at: Point) -> Steps[bool]:
+        """Return whether f jumps at the point itself: beside it, one more look lies on a parabola."""
+        (near, one), (middle, two), (far, three) = self._looks[-3:]
+        between = math.sqrt(near * middle)
+        yield from self._ask(at, [between])
+        slopes = (two - one) / (middle - near), (three - two) / (far - middle)
+        curvature = 2.0 * (slopes[1] - slopes[0]) / (far - near)
+
+        def parabola(distance: float) -> float:
+            return one + (distance - near) * (slopes[0] + 0.5 * (distance - middle) * curvature)
+
+        (changed,) = (change for distance, change in self._looks if distance == between)
+        self._looks = [look for look in self._looks if look[0] != between]
+        if abs(changed - parabola(between)) > self._constants.trust * self._differences.rounding:
+            return False
+        self.jump = parabola(0.0)
+        return True
+
+    def _faint(self, at: Point) -> Steps[float]:
+        """Look farther, because f has hardly changed, if at all; return its noise, 0 if it seems smooth."""
+        reach = min(_reach(at), self._room.ahead)
+        rounding = self._differences.rounding
+        while abs(self._looks[-1][1]) <= _SEEN * rounding and self._looks[-1][0] < reach:
+            yield from self._ask(at, [min(_FARTHER * self._looks[-1][0], reach)])
+        farthest, change = self._looks[-1]
+        if abs(change) <= _SEEN * rounding:
+            self.flat = self.flat or abs(change) <= self._constants.trust * rounding
+            self._refit()
             return 0.0
+        # A parabola through the farthest falls off with the square of the distance, at most.
+        missing = [there for there, moved in self._looks if moved == 0.0]
+        if not any(abs(change) * (there / farthest) ** 2 > _SEEN * rounding for there in missing):
+            if len(self._looks) < 3 or self._on_parabola(0.0):
+                yield from self._exact(at)
+                return 0.0
+            return (yield from self._level(at, first=farthest * math.sqrt(self._squares) / POINTS))
         beyond = max(_BEYOND) * farthest <= reach
         yield from self._ask(at, [farthest * share if beyond else farthest / share for share in _BEYOND])
         values = np.array([at.value, *self._seen])
-        if step := quantum(values) or grid(values):
-            return step / math.sqrt(12.0)
-        return (yield from self._level(at, first=farthest * math.sqrt(self._squares)))
+        step = quantum(values) or grid(values) or min(abs(moved) for _, moved in self._looks if moved)
+        self._differences.coarse = True
+        return step / math.sqrt(12.0)
 
     def _level(self, at: Point, first: float = 0.0) -> Steps[float]:
         """Return the standard deviation of the noise, as far as it exceeds rounding."""
@@ -128,27 +207,34 @@ class FirstLook:
         distances = list(dict.fromkeys(min(multiple * near, self._room.ahead) for multiple in multiples))
         changes = yield from self._ask(at, distances)
         slopes = [change.ahead / distance for change, distance in zip(changes, distances, strict=True)]
-        curvature, error = 0.0, 4.0 * differences.rounding / near**2
+        self._curvature, self._uncertain = 0.0, 4.0 * differences.rounding / near**2
         if len(distances) > 1:
-            curvature = 2.0 * (slopes[1] - slopes[0]) / (distances[1] - near)
-            error = 4.0 * differences.rounding / (near * distances[1])
-        # The curvature of the whole set, or its bound when none shows.
-        differences.density = max(abs(curvature), error) / max(self._squares, 1e-300)
-        self.value, self._curvature = slopes[0] - 0.5 * near * curvature, curvature
-        self.error = differences.rounding / near + 0.5 * near * error
+            self._curvature = 2.0 * (slopes[1] - slopes[0]) / (distances[1] - near)
+            self._uncertain = 4.0 * differences.rounding / (near * distances[1])
+        self._take(near, slopes[0])
         return distances, changes
 
-    def _refit(self, middle: float, far: float, at_middle: float, at_far: float) -> None:
-        """Fit the parabola through the farther two, once the nearest has shown that it is one so far.
+    def _refit(self) -> None:
+        """Fit the parabola through the farthest two, once a nearer one has shown that it is one so far.
 
         Rounding weighs less there: as much less in the slope as the middle is farther than the nearest.
         """
-        rounding = self._differences.rounding
-        curvature = 2.0 * (at_far / far - at_middle / middle) / (far - middle)
-        error = 4.0 * rounding / (middle * far)
-        self._differences.density = max(abs(curvature), error) / max(self._squares, 1e-300)
-        self.value = at_middle / middle - 0.5 * middle * curvature
-        self.error = rounding / middle + 0.5 * middle * error
+        if len(self._looks) < 2:
+            return
+        (middle, two), (far, three) = self._looks[-2:]
+        two, three = two - self.jump, three - self.jump
+        self._curvature = 2.0 * (three / far - two / middle) / (far - middle)
+        self._uncertain = 4.0 * self._differences.rounding / (middle * far)
+        self._take(middle, two / middle)
+
+    def _take(self, near: float, quotient: float) -> None:
+        """Take the slope from the nearest difference quotient, less what curvature has added to it."""
+        differences = self._differences
+        # The curvature of the whole set, or its bound when none shows.
+        bound = max(abs(self._curvature), self._uncertain)
+        differences.density = bound / max(self._squares, 1e-300)
+        self.value = quotient - 0.5 * near * self._curvature
+        self.error = differences.rounding / near + 0.5 * near * self._uncertain
 
     def _regular(self, at: Point) -> Steps[bool]:
         """Look to both sides, as far as f bends regularly; return whether it does at some distance."""
@@ -189,6 +275,7 @@ class FirstLook:
         changes: list[Change] = []
 
         def absorb(change: Change) -> None:
+            self._looks.append((distances[len(changes)], change.ahead))
             changes.append(change)
             self._seen.append(at.value + change.ahead)
             self.flat = self.flat and change.ahead == 0.0
@@ -198,4 +285,10 @@ class FirstLook:
             for distance in distances
         ]
         yield from answered(at, requests)
+        self._looks.sort()
         return changes
+
+
+def _reach(at: Point) -> float:
+    """Return how far a first look goes at most: one scale, or the way to x = 0 where that is longer."""
+    return 1.0 + float(np.max(np.abs(at.x)))

@@ -133,14 +133,19 @@ class Search:
         root = differences.single(float(weights @ weights), self._last)
         return max(differences.single(1.0, self._last), root if self._looked else FAR * root)
 
-    def begin(self, at: Point, noise: float | None) -> Steps[None]:
-        """Take the first look at f, along the first tree."""
+    def begin(self, at: Point, noise: float | None) -> Steps[Point]:
+        """Take the first look at f, along the first tree; return the point with the value of f beside it.
+
+        That is another one where f jumps there.
+        """
         self._looked = True
-        if self.tree is not None:
-            look = FirstLook(self._constants, self._differences, self.tree)
-            yield from look.take(at, noise)
-            self.flat = look.flat
-            self.root(look.value, look.error)
+        if self.tree is None:
+            return at
+        look = FirstLook(self._constants, self._differences, self.tree)
+        yield from look.take(at, noise)
+        self.flat = look.flat
+        self.root(look.value, look.error)
+        return at if look.jump == 0.0 else Point(at.x, at.value + look.jump)
 
     @property
     def rooted(self) -> bool:
