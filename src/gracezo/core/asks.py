@@ -25,6 +25,10 @@ from gracezo.core.types import AnyFloatArray, FloatArray, IntArray, record
 R_co = TypeVar("R_co", covariant=True)
 
 
+MARGIN = 0.01
+"""Of the decrease so far."""
+
+
 class Role(enum.Enum):
     """Why a query is asked.
 
@@ -34,15 +38,20 @@ class Role(enum.Enum):
     Attributes
     ----------
     may_answer : bool
-        Whether a point asked in this role can be the result: a probe is not an answer. Nor is a trial, a
-        step on a noisy function: the lowest of noisy values is the luckiest, so the answer is where the
-        method moves, and `AGAIN` measures the value there anew.
+        Whether a point asked in this role can be the result: a probe is not an answer, but a look at single
+        coordinates or at those found already may be (`CONFIRM`, `REFRESH`). Nor is a trial, a step on a noisy
+        function: the lowest of noisy values is the luckiest, so the answer is where the method moves, and
+        `AGAIN` measures the value there anew.
+    margin : float
+        By which share of the decrease so far it has to be lower for that than the best: by `MARGIN` where a
+        whole set of coordinates was moved (`SET`), since most of them do not matter.
     divisible : bool
         Whether the first rows of an ask are of use without the others.
     """
 
     START = "start"
     PROBE = "probe"
+    SET = "set"
     CONFIRM = "confirm"
     REFRESH = "refresh"
     STEP = "step"
@@ -50,7 +59,8 @@ class Role(enum.Enum):
     AGAIN = "again"
 
     def __init__(self, word: str) -> None:
-        self.may_answer = word in ("start", "step")
+        self.may_answer = word in ("start", "step", "set", "confirm", "refresh")
+        self.margin = MARGIN if word == "set" else 0.0
         self.divisible = word in ("step", "again")
 
 

@@ -124,6 +124,7 @@ class Run:
         self._moves: list[tuple[int, float]] = []
         self._refused = 0
         self._best: Point | None = None
+        self._broad = False  # whether a whole set of coordinates has moved there
         self._ask: Ask | None = None
         self._values: list[float] | None = None  # the answers so far, NaN where there is none
         self._rows: IntArray | None = None  # which rows of the ask were given out last; None: all
@@ -310,13 +311,21 @@ class Run:
         best = None
         if ask.role.may_answer:
             row = lowest(values)
-            if values[row] < (math.inf if self._best is None else self._best.value):
+            if values[row] < self._bar(ask.role.margin):
+                self._broad = ask.role.margin > 0.0
                 at = None if outputs is None else outputs.at(row)
                 best = self._best = Point(ask.reached(row), float(values[row]), outputs=at)
         self._clear()
         if best is not None and self._target_reached and self._moves:
             self._move(best)
         return answers
+
+    def _bar(self, margin: float) -> float:
+        """Return what a value must be lower than to be the best, by a share of the decrease so far."""
+        if self._best is None:
+            return math.inf
+        fallen = self._moves[0][1] - self._best.value if self._moves else 0.0
+        return self._best.value - (0.0 if self._broad else margin * fallen)
 
     @property
     def _target_reached(self) -> bool:
@@ -326,7 +335,7 @@ class Run:
 
     def _move(self, to: Point) -> None:
         if self._best is None or to.error > 0.0 or to.value < self._best.value:
-            self._best = to
+            self._best, self._broad = to, False
         self._moves.append((self.nfev, to.value))
         if self._target_reached:
             self._end(Finish(Status.CONVERGED, f"the target {self.limits.target:g} is reached"))

@@ -31,7 +31,7 @@ def differences(
     steps = np.full(len(coordinates), eps)
     if bounds is not None:
         steps = bounds.inward(at.x, coordinates, steps)
-    values = yield Ask(at.x, SparseRows.coordinates(coordinates, steps), Role.REFRESH)
+    values = yield Ask(at.x, SparseRows.coordinates(coordinates, steps), Role.PROBE)
     changes, measured, steps = answered(values - at.value, coordinates, steps)
     return GradientEstimate(
         len(at.x),

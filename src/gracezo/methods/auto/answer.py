@@ -1,23 +1,41 @@
-"""The answer where values are noisy: f at the last point, measured anew.
+"""The answer: where f is exact, the lowest value paid for; where it is noisy, the last point measured anew.
 
-The value that made a method move there is no fair one: it was chosen because it was low. Nor is
-that of the one draw for which a function of a seed was minimised.
+A look at coordinates that were found is as good an answer as a step, if it is lower; a look at a whole set
+of them, if it is clearly lower. Not so with noise. The value that made a method move there is no fair one: it
+was chosen because it was low. Nor is that of the one draw for which a function of a seed was minimised.
 """
 
 from __future__ import annotations
 
 import contextlib
 import math
+from typing import TypeVar
 
 import numpy as np
 
 from gracezo.core.asks import Ask, OutOfQueries, Point, Role, Steps
+from gracezo.core.steps import relayed
 from gracezo.core.types import FloatArray
+
+R = TypeVar("R")
+_EXACT = {Role.PROBE: Role.SET}
+_NOISY = {Role.CONFIRM: Role.PROBE, Role.REFRESH: Role.PROBE}
 
 ANSWERS = 4
 """How often the last point of a noisy function is asked again, if the budget reaches for it."""
 DRAWS = 8
 """How many other draws judge the last point of a function of a seed."""
+
+
+def answering(steps: Steps[R], exact: bool) -> Steps[R]:
+    """Run `steps`, their looks asked in roles that may answer where f is exact, and not where it is noisy."""
+    roles = _EXACT if exact else _NOISY
+
+    def asked(ask: Ask) -> Steps[FloatArray]:
+        role = roles.get(ask.role)
+        return (yield ask if role is None else Ask(ask.base, ask.offsets, role, ask.reserve))
+
+    return relayed(steps, asked)
 
 
 def measured_again(at: Point, noise: float) -> Steps[Point]:

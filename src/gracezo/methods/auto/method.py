@@ -10,7 +10,7 @@ from gracezo.core.method import Estimator, Problem
 from gracezo.core.result import Finish, GradientEstimate, Status
 from gracezo.core.steps import in_batches, reserving
 from gracezo.methods.auto.across import Across
-from gracezo.methods.auto.answer import ANSWERS, DRAWS, drawn_again, measured_again
+from gracezo.methods.auto.answer import ANSWERS, DRAWS, answering, drawn_again, measured_again
 from gracezo.methods.auto.beginning import best_known
 from gracezo.methods.auto.constants import Constants
 from gracezo.methods.auto.contest import Contest
@@ -91,20 +91,23 @@ class Descent:
         at = best_known(self._problem, start)
         if at is not start:
             yield Moved(at)
+        exact = not self._problem.noise and not self._problem.random
         try:
-            at = yield from self._hunt.begin(at, key)
+            at = yield from answering(self._hunt.begin(at, key), exact)
         except OutOfQueries:
             return Finish(Status.SPENT, "the queries are spent before anything could be found")
         noise = self._hunt.noise
+        exact = noise == 0.0 and not self._problem.random
+        descent = answering(self._descend(at, key), exact)
         if self._problem.random:
-            at, finish = yield from reserving(self._descend(at, key), DRAWS)
+            at, finish = yield from reserving(descent, DRAWS)
             answer, draws = yield from drawn_again(at)
             judged = f"{finish.message}; one draw was minimised, {draws} others have judged the answer"
             return replace(finish, message=judged, answer=answer)
         if noise > 0.0:
-            at, finish = yield from reserving(self._descend(at, key), ANSWERS)
+            at, finish = yield from reserving(descent, ANSWERS)
             return replace(finish, answer=(yield from measured_again(at, noise)))
-        return (yield from self._descend(at, key))[1]
+        return (yield from descent)[1]
 
     def _descend(self, at: Point, key: Key) -> Steps[tuple[Point, Finish]]:
         """Go down until nothing is left or the queries are spent; return where that was, and why."""
