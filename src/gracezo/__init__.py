@@ -14,12 +14,14 @@ if TYPE_CHECKING:  # the same names for tools that read types; a test compares t
     from gracezo.core.errors import EvaluationError
     from gracezo.core.result import GradientEstimate, Result
     from gracezo.estimators.noise import NoiseEstimate
+    from gracezo.jacobian import estimate_jacobian
     from gracezo.journal.errors import JournalError, JournalWriteError
     from gracezo.journal.settings import Journal
     from gracezo.methods.catalog import register
     from gracezo.noise import estimate_noise
     from gracezo.optimizer import Optimizer
     from gracezo.scipy_adapter import scipy_method
+    from gracezo.vectors.estimate import JacobianEstimate
 
 __version__ = "0.1.0"
 
@@ -27,6 +29,7 @@ __all__ = [
     "Command",
     "EvaluationError",
     "GradientEstimate",
+    "JacobianEstimate",
     "Journal",
     "JournalError",
     "JournalWriteError",
@@ -34,6 +37,7 @@ __all__ = [
     "Optimizer",
     "Result",
     "estimate_gradient",
+    "estimate_jacobian",
     "estimate_noise",
     "methods",
     "minimize",
@@ -49,6 +53,7 @@ _HOME = {
     "Command": "command",
     "EvaluationError": "core.errors",
     "GradientEstimate": "core.result",
+    "JacobianEstimate": "vectors.estimate",
     "Journal": "journal.settings",
     "JournalError": "journal.errors",
     "JournalWriteError": "journal.errors",
@@ -56,6 +61,7 @@ _HOME = {
     "Optimizer": "optimizer",
     "Result": "core.result",
     "estimate_gradient": "api",
+    "estimate_jacobian": "jacobian",
     "estimate_noise": "noise",
     "minimize": "api",
     "problems": None,

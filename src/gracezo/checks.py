@@ -170,6 +170,29 @@ def tol(given: object) -> float | None:
     return value
 
 
+def deviations(given: npt.ArrayLike | None) -> FloatArray | None:
+    """Return the standard deviations of outputs: one for all, or one for each."""
+    if given is None:
+        return None
+    raw = np.asarray(given)
+    if raw.dtype.kind not in "biuf" or raw.ndim > 1 or raw.size == 0 or not (raw >= 0).all():
+        raise ValueError(
+            f"noise must be one standard deviation for all outputs, or one for each, 0 for an exact "
+            f"function, or None to have it measured; given: {_kind(given, raw)}"
+        )
+    return raw.astype(np.float64)
+
+
+def outputs(name: str, given: npt.ArrayLike | None) -> FloatArray | None:
+    """Return outputs that are known."""
+    if given is None:
+        return None
+    raw = np.asarray(given)
+    if raw.dtype.kind not in "biuf" or raw.ndim != 1 or raw.size == 0 or not np.isfinite(raw).all():
+        raise ValueError(f"{name} must be the finite outputs, a vector; given: {_kind(given, raw)}")
+    return raw.astype(np.float64)
+
+
 def known(given: object, shape: tuple[int, ...]) -> tuple[FloatArray, FloatArray] | None:
     """Return points as flat rows, and their values."""
     if given is None:

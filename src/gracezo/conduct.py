@@ -58,7 +58,9 @@ def evaluator(
     vectorized: bool,
     workers: Workers,
     copy: bool,
+    *,
+    many_outputs: bool = False,
 ) -> AbstractContextManager[Evaluator]:
     """Return what calls the function, open while the run goes on."""
-    objective = Objective(fun, args if isinstance(args, tuple) else (args,), shape)
+    objective = Objective(fun, args if isinstance(args, tuple) else (args,), shape, many_outputs)
     return choose.evaluator(objective, workers, vectorized, copy)

@@ -1,0 +1,1 @@
+"""Functions with many outputs: their Jacobian, and least squares."""

@@ -1,0 +1,361 @@
+"""The columns of a Jacobian that are not zero: group MUSIC.
+
+The decoding is in `sparse/music.py`: probes of a set of coordinates that holds k ≤ m columns are decoded
+as soon as there are a few more than k of them. So the whole space is asked, probe after probe, and decoded
+after each, which costs nothing. If m + 2 probes do not decode it, it holds more than m columns. Then a part
+is split off and asked with the same weights:
+
+- A part that decodes is known, and what it would answer to further probes is predicted, not asked: the rest
+  of the set has the answers Y − J_part W_partᵀ.
+- From a part that does not decode with m + 2 probes, the rest is known too, Y − Y_part, and both go on.
+
+For s columns and m outputs that takes about s + (1 to 2.5)·s/m + 4 queries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gracezo.core.asks import OutOfQueries, Point, Steps
+from gracezo.core.types import FloatArray, IntArray
+from gracezo.sparse.music import Decoded, decode, rank
+from gracezo.vectors.accuracy import Accuracy, accuracy
+from gracezo.vectors.space import Probe, Space, slopes
+
+_FILL = 0.5  # columns aimed at in a part, in units of the rank
+_SPARE = 2  # probes of a set beyond its rank
+_SPARE_COMMON = 4  # and so many more where something is common to all probes
+_VISIBLE = 3.0  # times its error: what is left of answers that is more than one
+_TAIL_SPARE = 8  # probes beyond the columns before what they leave is called a dense tail
+_PATIENCE = 40  # queries in which no column was found
+_TINY_PARTS = 3  # sets that are looked at when the whole space does not decode
+_TINY = 20  # each has so many times fewer coordinates than there would be to a column, were there m of them
+
+
+@dataclass
+class _Set:
+    """Positions from `start` to `stop`, and what probes of them have answered."""
+
+    start: int
+    stop: int
+    probes: IntArray
+    answers: FloatArray  # m × len(probes)
+
+    def __len__(self) -> int:
+        return self.stop - self.start
+
+    def without(self, part: _Set, known: Decoded | None, space: Space) -> _Set:
+        """Return what is left without a part at its beginning, asked as it was or known by its columns."""
+        asked = np.isin(self.probes, part.probes)
+        answers = np.full_like(self.answers, np.nan)
+        answers[:, asked] = self.answers[:, asked] - part.answers[:, np.isin(part.probes, self.probes)]
+        if known is not None and not asked.all():
+            weights = space.weights.columns(known.positions, self.probes[~asked])
+            answers[:, ~asked] = self.answers[:, ~asked] - known.columns @ weights.T
+            asked[:] = True
+        return _Set(part.stop, self.stop, self.probes[asked], answers[:, asked])
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """What a search has found.
+
+    Attributes
+    ----------
+    indices : ndarray of int
+        The coordinates, the column of the largest effect first.
+    values, errors : ndarray
+        The columns, m × k, and their standard errors.
+    freedom : int
+        The degrees of freedom of the errors; 0 where they rest on the first two queries.
+    residual : float
+        The share of the squared answers to the probes of the whole space that no column explains.
+    background : float
+        Root mean square of a slope outside the columns.
+    complete, spent : bool
+        Whether what is left cannot be told from errors and a dense background; if not, whether the
+        queries had come to their end.
+    dense : bool
+        Whether so many coordinates answer that columns cannot be told apart.
+    accuracy : Accuracy
+        The distance of the probes and their errors.
+    space, probes, answers
+        The probes of the whole space, a column of answers each: directions whose slopes are known.
+    """
+
+    indices: IntArray
+    values: FloatArray
+    errors: FloatArray
+    freedom: int
+    residual: float
+    background: float
+    complete: bool
+    spent: bool
+    dense: bool
+    accuracy: Accuracy
+    space: Space
+    probes: IntArray
+    answers: FloatArray
+
+
+class Search:
+    """One search for columns around a point.
+
+    Parameters
+    ----------
+    at
+        Where, with the outputs there.
+    space
+        What may move.
+    batch
+        How many probes may go out together.
+    tol
+        What is left is not looked at if it is smaller than this share of the answers of the whole space.
+    noise
+        The standard deviation of each output; None where it is not known.
+    wary
+        Whether to ask first if the Jacobian is dense when the whole space does not decode, and not only
+        when a part of it does not either.
+    """
+
+    def __init__(
+        self,
+        at: Point,
+        space: Space,
+        batch: int = 1,
+        tol: float = 1e-6,
+        noise: FloatArray | None = None,
+        *,
+        wary: bool = False,
+    ) -> None:
+        assert at.outputs is not None
+        self._at = at
+        self._space = space
+        self._batch = batch
+        self._tol = tol
+        self._noise = noise
+        self._wary = wary
+        self._m = len(at.outputs)
+        self._accuracy: Accuracy | None = None
+        self._root = _Set(0, len(space), np.zeros(0, np.int64), np.zeros((self._m, 0)))
+        self._open: list[_Set] = []
+        self._positions: list[int] = []
+        self._columns: list[FloatArray] = []
+        self._seen = 0  # positions whose columns are known
+        self._left = 0.0  # squared norm of what was too small to be looked at
+        self._dry = 0  # probes since a column was found
+        self._dense = False
+
+    # ------------------------------------------------------------ the search
+
+    def run(self, known: Accuracy | None = None) -> Steps[Columns | None]:
+        """Search until all is decoded; return what was found, or None where not even a distance was."""
+        complete = spent = False
+        try:
+            yield from self._begin(known)
+            complete = yield from self._search()
+        except OutOfQueries:
+            spent = True
+            if self._accuracy is None:
+                return None
+        return self._found(complete, spent)
+
+    def _begin(self, known: Accuracy | None) -> Steps[None]:
+        root = self._root
+        if known is None:
+            further = max(0, min(self._batch - 2, self._m + _SPARE - 1))
+            found = yield from accuracy(self._at, self._space, self._noise, further)
+            self._accuracy, root.probes, root.answers = found
+        else:
+            self._accuracy = Accuracy(known.look, known.noisy, known.size)
+
+    def _search(self) -> Steps[bool]:
+        root = self._root
+        self._open = [root]
+        decoded = yield from self._grow(root)
+        doubtful = self._wary
+        while True:
+            if decoded is not None:
+                self._keep(decoded, self._open.pop())
+            else:
+                if doubtful and (yield from self._is_dense()):
+                    self._dense = True
+                    return False
+                doubtful = not (yield from self._split(self._open.pop())) and not self._wary
+            if self._dry > max(_PATIENCE, len(self._columns)):
+                return False
+            self._open.sort(key=self._norm)
+            while self._open and self._columns and self._norm(self._open[-1]) < self._tol * self._norm(root):
+                self._left += self._norm(self._open.pop()) ** 2
+            if not self._open:
+                return True
+            decoded = self._decoded(self._open[-1])
+
+    def _grow(self, some: _Set) -> Steps[Decoded | None]:
+        """Ask probe after probe of a set until it decodes; None if it does not with more than m of them."""
+        number = 0
+        while True:
+            decoded = self._decoded(some) if len(some.probes) else None
+            most = self._most(some) - len(some.probes)
+            if decoded is not None and self._is_doubtful(decoded):
+                most = min(most, _TAIL_SPARE - decoded.spare)
+            elif decoded is not None:
+                return decoded
+            if most <= 0:
+                return decoded
+            wanted: list[int] = []
+            while len(wanted) < min(self._batch, most):
+                if number not in some.probes:
+                    wanted.append(number)
+                number += 1
+            yield from self._ask(some, wanted)
+
+    def _is_doubtful(self, decoded: Decoded) -> bool:
+        """Whether what a set leaves, beside its columns, may be further columns that are much smaller.
+
+        As long as there are not more probes than those, they look like a dense tail.
+        """
+        return decoded.rest > _VISIBLE and decoded.spare < _TAIL_SPARE and not self._noisy
+
+    @property
+    def _noisy(self) -> bool:
+        return self._accuracy is not None and self._accuracy.noisy
+
+    def _ask(self, some: _Set, numbers: Sequence[int]) -> Steps[None]:
+        """Ask further probes of a set; those that failed and were skipped are left out."""
+        assert self._accuracy is not None
+        probes = [Probe(number, some.start, some.stop, self._accuracy.distance) for number in numbers]
+        answers = yield from slopes(self._at, self._space, probes)
+        there = np.isfinite(answers[0])
+        some.probes = np.concatenate([some.probes, np.array(numbers, np.int64)[there]])
+        some.answers = np.column_stack([some.answers, answers[:, there]])
+        self._dry += len(numbers)
+
+    def _decoded(self, some: _Set) -> Decoded | None:
+        return decode(
+            self._space.weights,
+            some.probes,
+            some.start,
+            some.stop,
+            some.answers,
+            self._errors(some),
+            common=self._common,
+        )
+
+    def _errors(self, some: _Set) -> FloatArray:
+        assert self._accuracy is not None
+        own = self._accuracy.errors(some.answers, len(some))
+        if some is self._root or not len(self._root.probes):
+            return own
+        # What is left of a difference has the errors of what it was taken from.
+        return np.maximum(own, self._accuracy.errors(self._root.answers, len(some)))
+
+    def _keep(self, decoded: Decoded, some: _Set) -> None:
+        """Note the columns of a set; what they leave beyond its errors is a dense tail from now on."""
+        assert self._accuracy is not None
+        if decoded.rest > _VISIBLE and decoded.spare > 1:
+            self._accuracy.leave(decoded.rest, self._errors(some), len(some))
+        self._positions += decoded.positions.tolist()
+        self._columns += list(decoded.columns.T)
+        self._seen += len(some)
+        if len(decoded.positions):
+            self._dry = 0
+
+    def _split(self, some: _Set) -> Steps[bool]:
+        """Split off a part that should hold about m/2 columns; return whether it is decoded."""
+        n = len(some)
+        if n <= 1:  # a single coordinate that does not decode: its errors are larger than said
+            self._left += self._norm(some) ** 2
+            return True
+        rank_seen = max(1, rank(self._root.answers, self._errors(self._root)))
+        density = (len(self._columns) + 1) / (self._seen + 1) if self._seen else 2.0 * rank_seen / n
+        size = int(np.clip(round(_FILL * rank_seen / density), 1, n // 2))
+        part = _Set(some.start, some.start + size, np.zeros(0, np.int64), np.zeros((self._m, 0)))
+        self._open += [some]  # what is left open if the queries end here
+        decoded = yield from self._grow(part)
+        if decoded is None:
+            missing = some.probes[~np.isin(some.probes, part.probes)].tolist()
+            for first in range(0, len(missing), self._batch):
+                yield from self._ask(part, missing[first : first + self._batch])
+        self._open.pop()
+        if decoded is None:
+            self._open += [part]
+        else:
+            self._keep(decoded, part)
+        self._open += [some.without(part, decoded, self._space)]
+        return decoded is not None
+
+    def _is_dense(self) -> Steps[bool]:
+        """Whether sets that should hold hardly a column all answer."""
+        assert self._accuracy is not None
+        n = len(self._root)
+        size = max(1, n // (_TINY * self._m))
+        errors = self._accuracy.errors(self._root.answers, size)
+        for place in range(1, _TINY_PARTS + 1):
+            start = n * place // (_TINY_PARTS + 1)
+            probe = Probe(0, start, start + size, self._accuracy.distance)
+            answer = (yield from slopes(self._at, self._space, [probe]))[:, 0]
+            if not np.median(np.abs(answer) / errors) > 5.0:
+                return False
+        return True
+
+    @property
+    def _common(self) -> bool:
+        """Whether probes have something in common: the noise of r(x), or weights of one sign."""
+        assert self._accuracy is not None
+        return self._accuracy.noisy or self._space.lopsided
+
+    def _most(self, some: _Set) -> int:
+        """Return how many probes of a set are asked before it is split: more than it can have dimensions."""
+        seen = rank(some.answers, self._errors(some))
+        most = self._m if seen >= len(some.probes) - self._common else min(self._m, seen + 1)
+        return most + _SPARE + _SPARE_COMMON * self._common
+
+    def _norm(self, some: _Set) -> float:
+        """Return how large the answers of a set are: root mean square in units of the errors of the whole."""
+        assert self._accuracy is not None
+        unit = self._accuracy.errors(self._root.answers, len(self._root))[:, None]
+        return float(np.sqrt(np.mean((some.answers / unit) ** 2))) if some.answers.size else 0.0
+
+    # ------------------------------------------------------------ what came of it
+
+    def _found(self, complete: bool, spent: bool) -> Columns:
+        assert self._accuracy is not None
+        complete = complete and (bool(self._columns) or not self._accuracy.drowned)
+        root, space = self._root, self._space
+        at = np.array(self._positions, np.int64)
+        values: FloatArray = np.array(self._columns).T.reshape(self._m, len(at))
+        unit = self._accuracy.errors(root.answers, len(root))
+        errors: FloatArray = np.repeat(unit[:, None], len(at), axis=1)
+        p, freedom = len(root.probes), 0
+        if 0 < len(at) < p and complete:  # all at once from the probes of the whole space
+            weights = space.weights.columns(at, root.probes)
+            values = np.asarray(np.linalg.lstsq(weights, root.answers.T, rcond=None)[0].T, np.float64)
+            freedom = p - len(at)
+            variance = ((root.answers - values @ weights.T) ** 2).sum(axis=1) / freedom
+            inverse = np.diag(np.linalg.inv(weights.T @ weights))
+            errors = np.sqrt(np.outer(variance, inverse))
+            left = float(np.mean((np.sqrt(variance) / unit) ** 2))
+        else:
+            left = self._left + sum(self._norm(some) ** 2 for some in self._open)
+        whole = self._norm(root) ** 2
+        order = np.argsort(-np.linalg.norm(values / unit[:, None], axis=0))
+        scale = space.reach[at]
+        return Columns(
+            space.order[at][order],
+            (values / scale)[:, order],
+            (errors / scale)[:, order],
+            freedom,
+            min(1.0, left / whole) if whole else 0.0,
+            float(np.sqrt(np.mean(self._accuracy.tail**2))),
+            complete,
+            spent,
+            self._dense,
+            self._accuracy,
+            space,
+            root.probes,
+            root.answers,
+        )

@@ -1,0 +1,314 @@
+"""estimate_jacobian: columns and counts, on functions of many kinds."""
+
+from __future__ import annotations
+
+import tracemalloc
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+from scipy.optimize import Bounds
+
+import gracezo
+from gracezo.core.types import FloatArray
+
+D = 4000
+
+
+class Hidden:
+    """r = b + J z + H z² of a few coordinates z; counts its calls."""
+
+    def __init__(self, s: int = 6, m: int = 8, seed: int = 0, d: int = D) -> None:
+        random = np.random.default_rng(seed)
+        self.support = np.sort(random.choice(d, s, replace=False))
+        self.jacobian = random.normal(size=(m, s)) * random.uniform(0.3, 1.0, s)
+        self.bend = random.uniform(-1.0, 1.0, (m, s))
+        self.base = random.normal(size=m)
+        self.x0 = np.zeros(d)
+        self.random = random
+        self.calls = 0
+
+    def __call__(self, x: FloatArray) -> FloatArray:
+        self.calls += 1
+        z = x.ravel()[self.support]
+        value: FloatArray = self.base + self.jacobian @ z + self.bend @ z**2
+        return value
+
+
+def check(found: gracezo.JacobianEstimate, hidden: Hidden, accuracy: float = 1e-5) -> None:
+    assert np.array_equal(np.sort(found.columns), hidden.support)
+    assert found.queries == hidden.calls
+    assert found.complete
+    assert found.regime == "few columns"
+    dense = found.tocsc()[:, hidden.support].toarray()
+    assert np.abs(dense - hidden.jacobian).max() < accuracy
+
+
+@pytest.mark.parametrize(
+    ("s", "m", "queries"), [(1, 2, 5), (6, 6, 10), (6, 30, 10), (12, 5, 24), (10, 2, 34)]
+)
+def test_columns_are_found_with_hardly_more_queries_than_there_are(s: int, m: int, queries: int) -> None:
+    hidden = Hidden(s, m)
+    found = gracezo.estimate_jacobian(hidden, hidden.x0, seed=0)
+    check(found, hidden)
+    assert found.queries <= queries
+
+
+def test_units_of_outputs_do_not_matter() -> None:
+    plain, other = Hidden(), Hidden()
+    units = 10.0 ** np.linspace(-8, 8, 8)
+    first = gracezo.estimate_jacobian(plain, plain.x0, seed=3)
+    second = gracezo.estimate_jacobian(lambda x: units * other(x), plain.x0, seed=3)
+    assert np.array_equal(first.columns, second.columns)
+    assert first.queries == second.queries
+    assert np.allclose(second.values, units[:, None] * first.values, rtol=1e-6, atol=0.0)
+
+
+def test_an_offset_hides_nothing() -> None:
+    for offset in (1e6, 1e10):
+        hidden = Hidden()
+        found = gracezo.estimate_jacobian(lambda x, h=hidden, o=offset: h(x) + o, hidden.x0, seed=0)
+        check(found, hidden, 0.1)
+
+
+@pytest.mark.parametrize("length", [1e-6, 1e-3, 1e3, 1e6])
+def test_scales_of_coordinates(length: float) -> None:
+    hidden = Hidden()
+    found = gracezo.estimate_jacobian(lambda x: hidden(x / length), hidden.x0, scale=length, seed=0)
+    assert np.array_equal(np.sort(found.columns), hidden.support)
+    assert np.abs(found.tocsc()[:, hidden.support].toarray() * length - hidden.jacobian).max() < 1e-5
+
+
+def test_large_coordinates_are_displaced_by_what_can_be_seen() -> None:
+    hidden = Hidden()
+    found = gracezo.estimate_jacobian(lambda x: hidden((x - 1e6) / 1e6), np.full(D, 1e6), seed=0)
+    assert np.array_equal(np.sort(found.columns), hidden.support)
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda r, _: r.astype(np.float32),
+        lambda r, _: np.round(r, 6),
+        lambda r, random: r + 1e-8 * random.normal(size=r.shape),
+        lambda r, random: r + 1e-4 * random.normal(size=r.shape),
+        lambda r, random: r * (1.0 + 1e-5 * random.normal(size=r.shape)),
+    ],
+    ids=["single precision", "six decimals", "noise 1e-8", "noise 1e-4", "relative noise"],
+)
+def test_noise_and_few_digits_are_told_from_curvature(spoil: Callable[..., FloatArray]) -> None:
+    hidden = Hidden(m=20)
+    found = gracezo.estimate_jacobian(lambda x: spoil(hidden(x), hidden.random), hidden.x0, seed=1)
+    check(found, hidden, 0.2)
+    assert found.queries <= 22
+
+
+def test_errors_are_those_of_student() -> None:
+    """Within t(0.975) standard errors lie 95 % of the values."""
+    inside = total = 0
+    for seed in range(20):
+        hidden = Hidden(5, 20, seed)
+        found = gracezo.estimate_jacobian(
+            lambda x, h=hidden: h(x) + 1e-5 * h.random.normal(size=20), hidden.x0, seed=seed
+        )
+        assert np.array_equal(np.sort(found.columns), hidden.support)
+        true = hidden.jacobian[:, np.searchsorted(hidden.support, found.columns)]
+        inside += int((np.abs(found.values - true) < stats.t.ppf(0.975, found.freedom) * found.errors).sum())
+        total += true.size
+    assert 0.92 < inside / total < 0.98
+
+
+def test_within_bounds_no_query_leaves_them() -> None:
+    hidden = Hidden()
+    lower, upper = np.zeros(D), np.full(D, 1.0)
+    lower[::3], upper[1::3] = -np.inf, 1e-3
+    upper[5::7] = np.maximum(lower[5::7], 0.0)  # fixed
+
+    def fun(x: FloatArray) -> FloatArray:
+        assert ((x >= lower) & (x <= upper)).all()
+        return hidden(x)
+
+    free = hidden.support[lower[hidden.support] < upper[hidden.support]]
+    found = gracezo.estimate_jacobian(fun, hidden.x0, bounds=Bounds(lower, upper), seed=0)
+    assert np.array_equal(np.sort(found.columns), free)
+    assert found.queries == hidden.calls
+
+
+def test_probes_go_out_together() -> None:
+    hidden = Hidden(10, 30)
+    found = gracezo.estimate_jacobian(hidden, hidden.x0, batch=8, seed=0)
+    check(found, hidden)
+    assert found.rounds <= 3
+    assert found.queries <= 17
+
+
+def test_parallel_columns_are_found_one_by_one() -> None:
+    """All outputs are multiples of one: the rank is 1, and sets of one column each are left to decode."""
+    hidden = Hidden()
+    direction = np.arange(1.0, 9.0)
+
+    def fun(x: FloatArray) -> FloatArray:
+        hidden.calls += 1
+        value: FloatArray = direction * (x[hidden.support] @ np.arange(1.0, 7.0))
+        return value
+
+    found = gracezo.estimate_jacobian(fun, hidden.x0, seed=0)
+    assert np.array_equal(np.sort(found.columns), hidden.support)
+    assert found.queries == hidden.calls <= 40
+
+
+def test_one_output_goes_the_way_of_the_gradient() -> None:
+    def fun(x: FloatArray) -> float:
+        return float(3.0 * x[123] - x[77] + x[123] ** 2)
+
+    found = gracezo.estimate_jacobian(fun, np.zeros(D), seed=5)
+    gradient = gracezo.estimate_gradient(fun, np.zeros(D), seed=5)
+    assert found.columns.tolist() == [123, 77]
+    assert found.queries <= gradient.queries + 3
+    assert np.abs(found.values - [[3.0, -1.0]]).max() < 1e-5
+    assert found.shape == (1, D)
+
+
+def test_a_dense_jacobian_is_noticed_and_measured_only_if_the_queries_are_given() -> None:
+    matrix = np.random.default_rng(0).normal(size=(6, 300))
+    found = gracezo.estimate_jacobian(lambda x: matrix @ x, np.zeros(300), seed=0)
+    assert found.regime == "dense"
+    assert not found.complete
+    assert found.queries <= 25
+    found = gracezo.estimate_jacobian(lambda x: matrix @ x, np.zeros(300), seed=0, max_queries=330)
+    assert found.regime == "dense"
+    assert found.complete
+    assert np.abs(found.tocsc().toarray() - matrix).max() < 1e-5
+    assert found.queries <= 325
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 7])
+@pytest.mark.parametrize("m", [1, 2, 9])
+def test_few_coordinates_that_all_matter(d: int, m: int) -> None:
+    matrix = np.random.default_rng(d + m).normal(size=(m, d))
+    found = gracezo.estimate_jacobian(lambda x: matrix @ x, np.ones(d), seed=0)
+    assert np.abs(found.tocsc().toarray() - matrix).max() < 1e-5
+    assert found.complete
+
+
+@pytest.mark.parametrize("value", [0.0, 3.7])
+def test_a_function_that_is_flat(value: float) -> None:
+    found = gracezo.estimate_jacobian(lambda x: np.full(4, value), np.zeros(D), seed=0)
+    assert len(found.columns) == 0
+    assert found.complete
+    assert found.queries == 7  # it was looked for at three distances
+
+
+def test_noise_that_hides_everything_is_not_called_complete() -> None:
+    hidden = Hidden()
+    found = gracezo.estimate_jacobian(
+        lambda x: hidden(x) + 0.1 * hidden.random.normal(size=8), hidden.x0, seed=0
+    )
+    assert not found.complete
+    assert "noise" in found.message
+
+
+@pytest.mark.parametrize("budget", [1, 2, 3, 5, 8, 9, 10, 20])
+def test_the_budget_is_never_exceeded(budget: int) -> None:
+    hidden = Hidden()
+    found = gracezo.estimate_jacobian(hidden, hidden.x0, max_queries=budget, seed=0)
+    assert found.queries == hidden.calls <= budget
+    assert found.complete == (budget >= 10)
+
+
+@pytest.mark.parametrize("workers", [None, map, 2])
+def test_who_answers_does_not_matter(workers: object) -> None:
+    hidden = Hidden()
+    expected = gracezo.estimate_jacobian(hidden, hidden.x0, seed=4, batch=3)
+    found = gracezo.estimate_jacobian(hidden, hidden.x0, seed=4, batch=3, workers=workers)
+    assert np.array_equal(found.columns, expected.columns)
+    assert np.array_equal(found.values, expected.values)
+    assert found.queries == expected.queries
+
+
+def test_on_threads_and_by_rows() -> None:
+    hidden = Hidden()
+    expected = gracezo.estimate_jacobian(hidden, hidden.x0, seed=4, batch=3)
+    with ThreadPoolExecutor(3) as pool:
+        threads = gracezo.estimate_jacobian(hidden, hidden.x0, seed=4, batch=3, workers=pool)
+    rows = gracezo.estimate_jacobian(
+        lambda points: np.array([hidden(x) for x in points]), hidden.x0, seed=4, batch=3, vectorized=True
+    )
+    assert np.array_equal(threads.values, expected.values)
+    assert np.array_equal(rows.values, expected.values)
+
+
+@pytest.mark.parametrize("action", ["skip", "retry"])
+def test_failures(action: str) -> None:
+    hidden = Hidden()
+
+    def fun(x: FloatArray) -> FloatArray:
+        outputs = hidden(x)
+        if hidden.calls % 4 == 0:
+            outputs[3] = np.nan
+        return outputs
+
+    found = gracezo.estimate_jacobian(fun, hidden.x0, on_failure=action, seed=0)
+    check(found, hidden)
+
+
+def test_outputs_that_are_known_are_not_asked() -> None:
+    hidden = Hidden()
+    expected = gracezo.estimate_jacobian(hidden, hidden.x0, seed=0)
+    found = gracezo.estimate_jacobian(hidden, hidden.x0, f0=hidden(hidden.x0), seed=0)
+    assert found.queries == expected.queries - 1
+    assert np.array_equal(found.values, expected.values)
+
+
+def test_a_point_of_any_shape_with_names() -> None:
+    hidden = Hidden(d=60)
+    found = gracezo.estimate_jacobian(hidden, np.zeros((6, 10)), seed=0)
+    assert np.array_equal(np.sort(found.columns), hidden.support)
+    assert found.names is not None
+    assert found.names[found.columns[0]].startswith("(")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"scale": [1.0, 2.0]}, "scale must be one number, or one for each coordinate"),
+        ({"scale": -1.0}, "scale must be positive"),
+        ({"tol": 2.0}, "tol must be a share"),
+        ({"noise": [[1.0]]}, "noise must be one standard deviation"),
+        ({"noise": -1.0}, "noise must be one standard deviation"),
+        ({"f0": []}, "f0 must be the finite outputs"),
+        ({"f0": [1j]}, "f0 must be the finite outputs"),
+        ({"batch": 0}, "batch must be a whole number"),
+        ({"max_queries": 0}, "max_queries must be a whole number"),
+    ],
+)
+def test_wrong_words_cost_no_query(wrong: dict[str, Any], said: str) -> None:
+    hidden = Hidden()
+    with pytest.raises(ValueError, match=said):
+        gracezo.estimate_jacobian(hidden, hidden.x0, **wrong)
+    assert hidden.calls == 0
+
+
+def test_a_changed_number_of_outputs_ends_it() -> None:
+    hidden = Hidden()
+    with pytest.raises(gracezo.EvaluationError, match="returned 8 outputs, and 5 before"):
+        gracezo.estimate_jacobian(hidden, hidden.x0, f0=np.ones(5))
+    assert hidden.calls == 1
+
+
+def test_memory_is_that_of_a_few_blocks() -> None:
+    d = 10**6
+    hidden = Hidden(10, 30, d=d)
+    x = np.zeros(d)
+    tracemalloc.start()
+    try:
+        found = gracezo.estimate_jacobian(hidden, x, copy=False, seed=0)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    check(found, hidden)
+    assert found.queries <= 15
+    assert peak < 200e6
