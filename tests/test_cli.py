@@ -23,7 +23,7 @@ def said(capsys: pytest.CaptureFixture[str]) -> str:
     [
         ("reprodce main", "did you mean 'reproduce'?"),
         ("reproduce mian", "did you mean 'main'?"),
-        ("reproduce", "table"),
+        ("reproduce", "name a table: main, "),
         ("reproduce main --methods grce", "did you mean 'grace'"),
         ("reproduce main --methods ,", "name at least one"),
         ("reproduce main --functions distnce", "did you mean 'distance'?"),

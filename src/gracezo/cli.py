@@ -1,4 +1,4 @@
-"""The command line: a thin shell over the library. Exit code 0 done, 1 failed, 2 wrong words."""
+"""The command line: a thin shell over the library. `commands.errors` has the exit codes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from typing import NoReturn
 
 import gracezo
-from gracezo.commands import journal, methods, minimize, reproduce, screen
+from gracezo.commands import completion, journal, methods, minimize, reproduce, screen
 from gracezo.commands.errors import CommandError, WrongWords
 
 COMMANDS = {
@@ -19,6 +19,7 @@ COMMANDS = {
     "journal": journal,
     "methods": methods,
     "reproduce": reproduce,
+    "completion": completion,
 }
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import gracezo
 from gracezo.commands.errors import WrongWords
+from gracezo.commands.outcome import print_json
 from gracezo.methods import catalog
 
 _EXAMPLES = """\
@@ -27,6 +28,7 @@ def add(subparsers: Any, name: str) -> None:
         allow_abbrev=False,
     )
     parser.add_argument("method", nargs="?", help="show the options of this method and their defaults")
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of words")
     parser.set_defaults(run=run)
 
 
@@ -34,12 +36,27 @@ def run(words: argparse.Namespace) -> int:
     """Print the list."""
     known = gracezo.methods()
     if words.method is None:
-        _columns(known)
+        if words.json:
+            print_json(known)
+        else:
+            _columns(known)
         return 0
     try:
         options = catalog.option_defaults(catalog.factory(words.method))
     except ValueError as error:
         raise WrongWords(str(error)) from error
+    if words.json:
+        print_json(
+            {
+                "method": words.method,
+                "about": known[words.method],
+                "options": {
+                    name: default if isinstance(default, (int, float, str, type(None))) else str(default)
+                    for name, default in options.items()
+                },
+            }
+        )
+        return 0
     print(known[words.method])
     if options:
         print("\noptions")

@@ -8,13 +8,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 import gracezo
-from gracezo.commands import objective
-from gracezo.commands.errors import Failed, WrongWords
+from gracezo import checks
+from gracezo.commands import objective, outcome
+from gracezo.commands.errors import Failed, Interrupted, WrongWords, code
 from gracezo.commands.interrupts import in_good_order
 from gracezo.core.result import Result, Status
+from gracezo.report import words as said
 
 _DESCRIPTION = """\
 Minimise a function by its values alone: a Python function, or any program that
@@ -30,9 +30,13 @@ examples:
           --max-queries 2000 --workers 8 --batch 8 --journal run.db
   gracezo minimize --command "./simulate {input}" --format text --resume run.db
   gracezo minimize model:loss --resume run.db --max-queries 4000 --out best.npy
+  gracezo minimize model:loss --dim 10000 --names names.txt --json > result.json
 
 Ctrl-C (or SIGTERM) ends the run, prints the best so far and how to go on; a
-second one stops at once. Exit code: 0 done, 1 failed or interrupted, 2 wrong words.
+second one stops at once.
+
+exit code: 0 converged or target reached, 1 failed, 2 wrong words, 3 budget
+spent, 4 nothing found or stuck, 130 interrupted.
 """
 _RECORDED = (
     "x0",
@@ -76,8 +80,10 @@ def add(subparsers: Any, name: str) -> None:
     )
     parser.add_argument(
         "--on-failure",
-        choices=("raise", "retry", "skip"),
-        help="when an evaluation fails: stop, ask again, or go on without it (default: raise)",
+        type=_on_failure,
+        metavar="RULE",
+        help="when an evaluation fails: raise (stop), retry (ask again, up to 3 times) or skip (go on "
+        "without it, up to 100 in a row); with a limit of yours: retry:5 (default: raise)",
     )
     keep = parser.add_argument_group("the journal")
     keep.add_argument("--journal", type=Path, metavar="FILE", help="keep every value in this file")
@@ -94,8 +100,10 @@ def add(subparsers: Any, name: str) -> None:
         default="drop",
         help="what becomes of the running batch; finish needs a journal (default: drop)",
     )
-    parser.add_argument("--out", type=Path, metavar="FILE", help="write the best point there, as .npy")
-    parser.add_argument("--quiet", action="store_true", help="no live line while it runs")
+    outcome.add(parser, "the best point")
+    shown = parser.add_mutually_exclusive_group()
+    shown.add_argument("--quiet", action="store_true", help="no live line while it runs")
+    shown.add_argument("--progress", action="store_true", help="a live line even where there is no terminal")
     parser.set_defaults(run=run)
 
 
@@ -112,7 +120,7 @@ def run(words: argparse.Namespace) -> int:
         "max_seconds": words.max_seconds,
         "vectorized": words.vectorized,
         "workers": words.workers,
-        "progress": not words.quiet and sys.stderr.isatty(),
+        "progress": words.progress or (not words.quiet and sys.stderr.isatty()),
     }
     try:
         with in_good_order(journal if words.on_interrupt == "finish" else None):
@@ -134,25 +142,44 @@ def run(words: argparse.Namespace) -> int:
                     journal=journal,
                 )
     except gracezo.EvaluationError as error:
-        _show(error.result, words)
-        raise Failed(f"{error}{_go_on(words)}") from error
+        _show(error.result, words, error=str(error))
+        hint = objective.format_hint(fun) if error.query == 1 else ""
+        raise Failed(f"{error}{hint}{_go_on(words)}") from error
     except gracezo.JournalWriteError as error:
         if error.result is not None:
-            _show(error.result, words)
+            _show(error.result, words, error=str(error))
         raise Failed(str(error)) from error
     except gracezo.JournalError as error:
         raise Failed(str(error)) from error
     except (TypeError, ValueError) as error:
         raise WrongWords(str(error)) from error
     except KeyboardInterrupt:  # before the first query, or while a file was being closed
-        raise Failed(f"interrupted{_go_on(words)}") from None
-    _show(result, words)
+        raise Interrupted(f"interrupted{_go_on(words)}") from None
     if result.status == Status.STOPPED:
-        raise Failed(f"interrupted{_go_on(words)}")
-    return 0
+        _show(result, words, error="interrupted")
+        raise Interrupted(f"interrupted{_go_on(words)}")
+    _show(result, words)
+    hint = _answers_alike(result, fun, words)
+    if hint:
+        print(f"gracezo: {hint}", file=sys.stderr)
+    return code(result.status)
+
+
+def _on_failure(text: str) -> str | tuple[str, int]:
+    """Return the rule that a word gives: an action, or an action with its limit."""
+    action, colon, limit = text.partition(":")
+    try:
+        rule: str | tuple[str, int] = (action, int(limit)) if colon else action
+        checks.on_failure(rule)
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"must be raise, retry or skip, the last two also with a limit such as retry:5; given: {text}"
+        ) from None
+    return rule
 
 
 def _check(words: argparse.Namespace) -> None:
+    outcome.check(words)
     if words.resume is not None:
         for name in _RECORDED:
             if getattr(words, name) not in (None, []):
@@ -164,28 +191,32 @@ def _check(words: argparse.Namespace) -> None:
         raise WrongWords("--on-interrupt finish keeps the running batch in a journal: add --journal FILE")
 
 
-def _show(result: Result, words: argparse.Namespace) -> None:
-    print(f"f      {result.fun!r}" + (f" ± {result.fun_error:.1g}" if result.fun_error else ""))
-    print(f"x      {_changes(result)}")
-    again = f", {result.reasked:,} of them asked again" if result.reasked else ""
-    print(f"cost   {result.nfev:,} queries{again}, {result.nit:,} steps, seed {result.seed}")
-    print(f"end    {result.message}")
+def _show(result: Result, words: argparse.Namespace, *, error: str | None = None) -> None:
+    """Print a result and write it where the words say; why it failed is for standard error."""
     if words.out is not None:
-        try:
-            with words.out.open("wb") as file:
-                np.save(file, result.x, allow_pickle=False)
-        except OSError as error:
-            raise Failed(f"--out {words.out}: {error.strerror or error}") from error
-        print(f"wrote  {words.out}")
+        outcome.write_result(words.out, result)
+    if words.json:
+        outcome.print_json(
+            outcome.result_object(result) | {"error": error, "out": words.out and str(words.out)}
+        )
+        return
+    lines = said.result(result).splitlines()
+    if error is None:
+        print(*lines, sep="\n")
+    elif len(result.trace.values):
+        print(*lines[1:], sep="\n")
+    if words.out is not None:
+        print(f"  wrote    {words.out}")
 
 
-def _changes(result: Result) -> str:
-    count = len(result.support)
-    if count == 0:
-        return "as it was at the start"
-    flat = result.x.ravel()
-    first = ", ".join(f"{result.names.at(index)} = {flat[index]:.6g}" for index in result.support[:5])
-    return f"{count:,} coordinates changed, most of all {first}"
+def _answers_alike(result: Result, fun: object, words: argparse.Namespace) -> str:
+    """Return what to look at when a program gives the same answer to everything."""
+    if not isinstance(fun, gracezo.Command) or result.status != Status.NOTHING_TO_FIND or result.nit:
+        return ""
+    return (
+        f"the program answered {said.value_of(result)!r} whatever the point was: "
+        f"does it read {{input}}, which is written as {words.format} (--format)?"
+    )
 
 
 def _go_on(words: argparse.Namespace) -> str:

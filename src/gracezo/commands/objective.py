@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import csv
 import importlib
 import json
 import os
 import sys
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -29,7 +31,13 @@ def add_function(parser: argparse.ArgumentParser) -> None:
         help="a program instead: a command line with {input} where the file with the point goes, and "
         "{output} for the file with its answer (without: the last line that it prints)",
     )
-    what.add_argument("--format", default="npy", help="how the point is written: npy, text or json")
+    what.add_argument(
+        "--format",
+        choices=("npy", "text", "json"),
+        default="npy",
+        help="how the point is written for the program: npy (NumPy's format), text (one number a line) or "
+        "json (default: npy)",
+    )
     what.add_argument("--timeout", type=float, metavar="SECONDS", help="kill the program after so long")
     what.add_argument(
         "--workers", type=int, metavar="N", help="evaluate in so many processes (-1: one a core; default: 1)"
@@ -40,7 +48,9 @@ def add_function(parser: argparse.ArgumentParser) -> None:
 def add_point(parser: argparse.ArgumentParser) -> None:
     """Describe how the point is given."""
     where = parser.add_argument_group("the point")
-    where.add_argument("--x0", type=Path, metavar="FILE", help="a file: .npy, .json, or text with numbers")
+    where.add_argument(
+        "--x0", type=Path, metavar="FILE", help="a file: .npy, .npz, .json, .csv, or text with numbers"
+    )
     where.add_argument("--dim", type=int, metavar="D", help="instead: zero, with so many coordinates")
     where.add_argument(
         "--names",
@@ -88,6 +98,13 @@ def function(words: argparse.Namespace) -> Callable[..., Any]:
     return _imported(words.function)
 
 
+def format_hint(fun: object) -> str:
+    """Return what may be wrong when a program fails at once."""
+    if not isinstance(fun, gracezo.Command):
+        return ""
+    return f" (the point was written as {fun.format}; --format chooses another way)"
+
+
 def function_words(words: argparse.Namespace) -> list[str]:
     """Return the words that name the same function again."""
     said = [words.function] if words.command is None else ["--command", words.command]
@@ -102,7 +119,12 @@ def function_words(words: argparse.Namespace) -> list[str]:
 
 def point(words: argparse.Namespace) -> FloatArray:
     """Return the point that the words give."""
-    if (words.x0 is None) == (words.dim is None):
+    if words.x0 is not None and words.dim is not None:
+        raise WrongWords(
+            "--x0 and --dim both say where to start (a point in a file; zero in so many dimensions): "
+            "leave out one of them"
+        )
+    if words.x0 is None and words.dim is None:
         raise WrongWords("say where: --x0 FILE, or --dim D for zero in D dimensions")
     if words.x0 is None:
         if words.dim < 1:
@@ -148,15 +170,32 @@ def _loaded(option: str, path: Path) -> FloatArray:
     try:
         if path.suffix == ".npy":
             loaded = np.load(path, allow_pickle=False)
+        elif path.suffix == ".npz":
+            with np.load(path, allow_pickle=False) as arrays:
+                loaded = arrays["x"]
         elif path.suffix == ".json":
-            loaded = np.array(json.loads(path.read_text(encoding="utf-8")))
+            held = json.loads(path.read_text(encoding="utf-8"))
+            loaded = np.array(held["x"] if isinstance(held, dict) else held)
+        elif path.suffix == ".csv":
+            loaded = _column(path)
         else:
-            loaded = np.loadtxt(path, delimiter="," if path.suffix == ".csv" else None)
+            loaded = np.loadtxt(path)
     except OSError as error:
         raise Failed(f"{option} {path}: {error.strerror or error}") from error
-    except (ValueError, EOFError) as error:
+    except (ValueError, EOFError, KeyError, zipfile.BadZipFile) as error:
         raise Failed(f"{option} {path} cannot be read: {error}") from error
     return np.asarray(loaded)
+
+
+def _column(path: Path) -> FloatArray:
+    """Return the numbers of a CSV file; of one that --out wrote, the column x."""
+    with path.open(newline="", encoding="utf-8") as file:
+        rows = csv.reader(file)
+        head = next(rows, [])
+        if "x" in head:
+            place = head.index("x")
+            return np.array([float(row[place]) for row in rows])
+    return np.loadtxt(path, delimiter=",")
 
 
 def method(words: argparse.Namespace) -> dict[str, Any]:

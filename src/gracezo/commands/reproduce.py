@@ -28,6 +28,8 @@ tables:
 """
 _EXAMPLES = """\
 examples:
+  gracezo reproduce --quick                a small tour: the worst cases, and Distance
+                                           with GraCe and the methods nearest to it
   gracezo reproduce main --quick           a look in about a minute
   gracezo reproduce all --out results      everything, on all cores
   gracezo reproduce main --functions distance --methods grace,zo-bcd --runs 3
@@ -36,6 +38,8 @@ examples:
 Written to the folder: <table>.csv, .md and .tex, convergence-*.png and .svg,
 machine.json (versions, processor, date), runs/ (one file a run).
 """
+_TOUR = ("worst-case", "main")
+_TOUR_METHODS = ["zo-bcd", "zoro", "grace"]
 
 
 def add(subparsers: Any, name: str) -> None:
@@ -49,7 +53,7 @@ def add(subparsers: Any, name: str) -> None:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    parser.add_argument("table", help="which one (see above)")
+    parser.add_argument("table", nargs="?", help="which one (see above); with --quick, none: a small tour")
     parser.add_argument(
         "--functions", type=_list, metavar="A,B", help="only these functions (default: the paper's three)"
     )
@@ -126,12 +130,17 @@ def run(words: argparse.Namespace) -> int:
 
 def _request(words: argparse.Namespace) -> Request:
     try:
-        chosen = list(TABLES) if known("table", words.table, [*TABLES, "all"]) == "all" else [words.table]
+        if words.table is None and not words.quick:
+            raise WrongWords(f"name a table: {', '.join(TABLES)} or all; or --quick for a small tour")
+        if words.table is None:
+            chosen = list(_TOUR)
+        else:
+            chosen = list(TABLES) if known("table", words.table, [*TABLES, "all"]) == "all" else [words.table]
         _import(words.imports)
         return Request(
             tables=chosen,
-            functions=words.functions,
-            methods=words.methods,
+            functions=words.functions or (["distance"] if words.table is None else None),
+            methods=words.methods or (_TOUR_METHODS if words.table is None else None),
             runs=words.runs,
             quick=words.quick,
             budget=words.budget,

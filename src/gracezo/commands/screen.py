@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import csv
-from pathlib import Path
+import math
 from typing import Any
 
-import numpy as np
-
 import gracezo
-from gracezo.commands import objective
-from gracezo.commands.errors import Failed, WrongWords
+from gracezo.commands import objective, outcome
+from gracezo.commands.errors import DONE, STUCK, Failed, Interrupted, WrongWords
+from gracezo.report.words import shortened
 
 _DESCRIPTION = """\
 Print the coordinates that matter most at a point: their names (or their places
@@ -22,6 +20,8 @@ _EXAMPLES = """\
 examples:
   gracezo screen model:loss --x0 start.npy --sparsity 10
   gracezo screen --command "./simulate {input}" --format text --dim 10000 --sparsity 20 --out matter.csv
+
+exit code: 0 some were found, 1 failed, 2 wrong words, 4 nothing found, 130 interrupted.
 """
 
 
@@ -42,12 +42,13 @@ def add(subparsers: Any, name: str) -> None:
     parser.add_argument(
         "--top", type=int, default=20, metavar="K", help="print so many at most (default: 20)"
     )
-    parser.add_argument("--out", type=Path, metavar="FILE", help="write all that were found there, as CSV")
+    outcome.add(parser, "all that were found")
     parser.set_defaults(run=run)
 
 
 def run(words: argparse.Namespace) -> int:
     """Estimate the gradient, and print its largest coordinates."""
+    outcome.check(words)
     fun = objective.function(words)
     try:
         found = gracezo.estimate_gradient(
@@ -61,39 +62,28 @@ def run(words: argparse.Namespace) -> int:
             workers=words.workers,
         )
     except gracezo.EvaluationError as error:
-        raise Failed(str(error)) from error
+        hint = objective.format_hint(fun) if error.query == 1 else ""
+        raise Failed(f"{error}{hint}") from error
     except (TypeError, ValueError) as error:
         raise WrongWords(str(error)) from error
     except KeyboardInterrupt:
-        raise Failed("interrupted") from None
-    order = np.argsort(-np.abs(found.values), kind="stable")
-    assert found.names is not None
-    named = found.names.of(found.indices[order])
-    rows = [
-        (int(found.indices[i]), name, float(found.values[i]), float(found.errors[i]))
-        for i, name in zip(order, named, strict=True)
-    ]
-    width = max(10, *map(len, named[: words.top]), 0)
-    print(f"{'coordinate':>{width}}  {'derivative':>14}  {'error':>10}")
-    for _, name, derivative, spread in rows[: words.top]:
-        print(f"{name:>{width}}  {derivative:>14.6g}  {_error(spread, '?'):>10}")
-    print(f"{len(rows):,} coordinates found with {found.queries:,} queries")
+        raise Interrupted("interrupted") from None
     if words.out is not None:
-        _write(words.out, rows)
-    return 0
+        outcome.write_gradient(words.out, found)
+    if words.json:
+        outcome.print_json(outcome.gradient_object(found) | {"out": words.out and str(words.out)})
+    else:
+        _show(found, words)
+    return DONE if len(found.indices) else STUCK
 
 
-def _write(path: Path, rows: list[tuple[int, str, float, float]]) -> None:
-    try:
-        with path.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.writer(file)
-            writer.writerow(["index", "name", "derivative", "error"])
-            for index, name, derivative, spread in rows:
-                writer.writerow((index, name, derivative, _error(spread, "")))
-    except OSError as error:
-        raise Failed(f"--out {path}: {error.strerror or error}") from error
-    print(f"wrote {path}")
-
-
-def _error(spread: float, unknown: str) -> str:
-    return unknown if np.isnan(spread) else f"{spread:.3g}"
+def _show(found: gracezo.GradientEstimate, words: argparse.Namespace) -> None:
+    columns = outcome.gradient_columns(found)
+    named = [shortened(name) for name in columns["name"][: words.top]]
+    width = max(10, *map(len, named), 0)
+    print(f"{'coordinate':>{width}}  {'derivative':>14}  {'error':>10}")
+    for name, derivative, spread in zip(named, columns["derivative"], columns["error"], strict=False):
+        print(f"{name:>{width}}  {derivative:>14.6g}  {'?' if math.isnan(spread) else f'{spread:.3g}':>10}")
+    print(f"{len(found.indices):,} coordinates found with {found.queries:,} queries")
+    if words.out is not None:
+        print(f"wrote {words.out}")
