@@ -11,7 +11,7 @@ import numpy.typing as npt
 from scipy.optimize import OptimizeResult
 
 from gracezo import checks
-from gracezo.conduct import conduct, evaluator
+from gracezo.conduct import arguments_of, conduct, evaluator
 from gracezo.core.asks import Steps
 from gracezo.core.drive import drive
 from gracezo.core.keys import Key, SeedLike
@@ -22,7 +22,7 @@ from gracezo.core.steps import valued
 from gracezo.evaluators.choose import Workers
 from gracezo.evaluators.objective import takes_seed
 from gracezo.journal.errors import JournalError
-from gracezo.journal.identity import Identity, fingerprint
+from gracezo.journal.identity import Identity, known_by
 from gracezo.journal.settings import Journal
 from gracezo.setup import Setup
 
@@ -199,11 +199,12 @@ def minimize(
         from gracezo.journal.session import Session  # noqa: PLC0415 - SQLite, only where it is used
 
         chosen = Journal.of(journal)
-        identity = Identity.of(chosen.fingerprint or fingerprint(fun), setup.x0, setup.arguments)
-        with Session(chosen) as session:
-            drawn = session.begin(identity, setup.seed, setup.limits)
-            session.call(setup.names)
-            return conduct(replace(setup, seed=drawn), evaluate, heard, progress, session)
+        with known_by(chosen, fun, arguments_of(args)) as (name, parts):
+            identity = Identity.of(name, setup.x0, setup.arguments, parts, setup.defaults)
+            with Session(chosen) as session:
+                drawn = session.begin(identity, setup.seed, setup.limits)
+                session.call(setup.names)
+                return conduct(replace(setup, seed=drawn), evaluate, heard, progress, session)
 
 
 def resume(
@@ -264,11 +265,11 @@ def resume(
     checks.function("fun", fun)
     heard = checks.callback(callback)
     chosen = Journal.of(journal)
-    if not chosen.path.exists():
+    if not os.path.lexists(chosen.path):
         raise JournalError(f"there is no journal at {chosen.path}")
     from gracezo.journal.session import Session  # noqa: PLC0415
 
-    with Session(chosen) as session:
+    with known_by(chosen, fun, arguments_of(args)) as (name, parts), Session(chosen) as session:
         recorded = session.identity
         if recorded is None:
             raise JournalError(f"{chosen.path} is empty")
@@ -291,7 +292,7 @@ def resume(
             )
         except (TypeError, ValueError) as error:
             raise JournalError(f"{chosen.path} cannot be resumed: {error}") from error
-        identity = replace(recorded, fingerprint=chosen.fingerprint or fingerprint(fun))
+        identity = replace(recorded, fingerprint=name, parts=parts)
         with evaluator(fun, args, setup.x0.shape, vectorized, workers, copy=True) as evaluate:
             session.begin(identity, setup.seed, stop, more_time=max_seconds is not None)
             return conduct(setup, evaluate, heard, progress, session)

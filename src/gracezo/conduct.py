@@ -30,6 +30,9 @@ def conduct(
     session: Session | None = None,
 ) -> Result:
     """Run to the end, with a session of a journal in between if there is one."""
+    if session is not None and session.result is not None:
+        session.result.names = setup.names
+        return session.result
     on_move = logs.steps(None if callback is None else notify(callback))
     workers = evaluate.size if isinstance(evaluate, Spread) else 1
     if session is None:
@@ -62,5 +65,10 @@ def evaluator(
     many_outputs: bool = False,
 ) -> AbstractContextManager[Evaluator]:
     """Return what calls the function, open while the run goes on."""
-    objective = Objective(fun, args if isinstance(args, tuple) else (args,), shape, many_outputs)
+    objective = Objective(fun, arguments_of(args), shape, many_outputs)
     return choose.evaluator(objective, workers, vectorized, copy)
+
+
+def arguments_of(args: object) -> tuple[Any, ...]:
+    """Return `args` as a tuple: as with SciPy, one that is alone may stand for itself."""
+    return args if isinstance(args, tuple) else (args,)

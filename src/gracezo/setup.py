@@ -37,6 +37,7 @@ class Setup:
     random: bool
     names: Names
     arguments: dict[str, Any]  # what the path of the run depends on beside x0, as keywords of `checked`
+    defaults: dict[str, Any]  # the options of the method that were not given
 
     @classmethod
     def checked(
@@ -79,12 +80,13 @@ class Setup:
         )
         given = checks.options(options)
         made = catalog.make(method, problem, given)
+        defaults = {name: value for name, value in catalog.constants(method).items() if name not in given}
         arguments: dict[str, Any] = {
             "method": method,
             "sparsity": sparsity,
             "f0": f0,
             "seed": chosen,
-            "options": catalog.constants(method) | given,
+            "options": defaults | given,
             "support": problem.support,
             "known": problem.known,
             "batch": problem.batch,
@@ -103,7 +105,9 @@ class Setup:
             arguments["tol"] = problem.tol
         value = _value_at(start.ravel(), checks.number("f0", f0), problem)
         drawn = draw_seed() if chosen is None else chosen
-        return cls(start, value, made, limits, drawn, rule, problem.bounds, random, called, arguments)
+        return cls(
+            start, value, made, limits, drawn, rule, problem.bounds, random, called, arguments, defaults
+        )
 
     @property
     def sample(self) -> int | None:

@@ -44,6 +44,8 @@ ARGUMENTS: dict[str, Any] = {
 class Counted:
     """The valley, each call a byte in a file. At byte `last` it may kill its process, or wait for that."""
 
+    fingerprint = "the valley, counted"
+
     def __init__(self, calls: Path, last: int, within: bool) -> None:
         self.valley = Valley()
         self.calls = calls

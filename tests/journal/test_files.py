@@ -9,8 +9,10 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 
@@ -18,9 +20,11 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.journal.edits import edit, reseal
 
 import gracezo
 from gracezo.core.types import FloatArray
+from gracezo.journal.lock import WriterLock
 from gracezo.journal.reading import read
 from gracezo.testing import Case, Valley, assert_same
 
@@ -114,10 +118,12 @@ def test_hostile_files_run_nothing(tmp_path: Path, whole: Path) -> None:
         shutil.copy(whole, bomb)
         with closing(sqlite3.connect(bomb)) as db:
             db.execute("UPDATE header SET value = ? WHERE name = ?", (value, name))
-            db.execute("INSERT OR IGNORE INTO header VALUES (?, ?)", (name, value))
             db.commit()
-        with pytest.raises(gracezo.JournalError):
+        with pytest.raises(gracezo.JournalError, match="of header, is not as it was written"):
             gracezo.resume(bomb, Valley())
+        reseal(bomb)
+        with pytest.raises(gracezo.JournalError):
+            gracezo.resume(bomb, Valley(), max_queries=60)
 
 
 @pytest.mark.parametrize(
@@ -133,10 +139,8 @@ def test_hostile_files_run_nothing(tmp_path: Path, whole: Path) -> None:
 )
 def test_nonsense_in_the_tables(tmp_path: Path, whole: Path, damage: str) -> None:
     shutil.copy(whole, tmp_path / "run.db")
-    with closing(sqlite3.connect(tmp_path / "run.db")) as db:
-        db.execute(damage)
-        db.commit()
-    with pytest.raises(gracezo.JournalError, match="is damaged"):
+    edit(tmp_path / "run.db", damage)
+    with pytest.raises(gracezo.JournalError, match=r"is damaged: entry \d+"):
         gracezo.resume(tmp_path / "run.db", Valley())
 
 
@@ -153,7 +157,7 @@ def test_a_newer_format(tmp_path: Path, whole: Path) -> None:
     shutil.copy(whole, tmp_path / "run.db")
     with closing(sqlite3.connect(tmp_path / "run.db")) as db:
         db.execute("PRAGMA user_version = 9")
-    with pytest.raises(gracezo.JournalError, match="has journal format 9; this gracezo reads format 2"):
+    with pytest.raises(gracezo.JournalError, match="has journal format 9; this gracezo reads format 3"):
         read(tmp_path / "run.db")
 
 
@@ -245,6 +249,33 @@ def test_one_writer_and_readers_meanwhile(tmp_path: Path) -> None:
     assert_same(result, gracezo.minimize(valley, valley.x0, **Case("grace").arguments()), "watched")
 
 
+def test_threads_are_kept_apart(tmp_path: Path) -> None:
+    """Of threads that start at the same moment one writes; the others are told so."""
+    holders, refused, worst = [0], [0], [0]
+    count = 8
+    together = threading.Barrier(count)
+
+    def start(_: int) -> None:
+        for number in range(25):
+            path = tmp_path / f"{number}.db"
+            together.wait()
+            try:
+                lock = WriterLock(path)
+            except gracezo.JournalError:
+                refused[0] += 1
+                together.wait()
+                continue
+            holders[0] += 1
+            worst[0] = max(worst[0], holders[0])
+            together.wait()  # all have tried
+            holders[0] -= 1
+            lock.release()
+
+    with ThreadPoolExecutor(count) as pool:
+        list(pool.map(start, range(count)))
+    assert (worst[0], refused[0]) == (1, 25 * (count - 1))
+
+
 def test_reading(tmp_path: Path) -> None:
     valley = Valley()
     result = gracezo.minimize(valley, valley.x0, **Case("grace").arguments(journal=tmp_path / "run.db"))
@@ -255,7 +286,9 @@ def test_reading(tmp_path: Path) -> None:
     ]
     assert [step.value for step in record.steps] == result.trace.values.tolist()
     assert [step.queries for step in record.steps] == result.trace.queries.tolist()
-    assert [step.value for step in record.steps] == [valley.value(step.x) for step in record.steps]
+    assert [step.value for step in record.steps] == [
+        valley.value(step.x) for step in record.steps if step.x is not None
+    ]
     assert record.finish is not None
     assert record.finish.message == result.message
     assert record.identity.arguments["seed"] == result.seed

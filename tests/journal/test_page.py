@@ -14,7 +14,7 @@ def test_snippets(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {"__name__": "page"}
     snippets = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), flags=re.DOTALL)
-    assert len(snippets) == 5
+    assert len(snippets) == 6
     for snippet in snippets:
         exec(compile(snippet, PAGE.name, "exec"), names)
     rows, record = names["rows"], names["record"]

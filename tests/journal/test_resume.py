@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
-import sqlite3
 from collections.abc import Callable
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.journal.edits import prefix
 
 import gracezo
 from gracezo.conduct import conduct
@@ -64,20 +62,6 @@ def _thrifty() -> None:
     gracezo.register("thrifty", thrifty)
 
 
-def prefix(journal: Path, to: Path, answers: int, sent: bool) -> None:
-    """Copy a journal as it was when so many answers were recorded, the next ask `sent` or not."""
-    shutil.copy(journal, to)
-    with closing(sqlite3.connect(to)) as db:
-        kept = db.execute("SELECT ask, row FROM answers ORDER BY ask, row LIMIT ?", (answers,)).fetchall()
-        last, row = kept[-1] if kept else (0, 0)
-        db.execute("DELETE FROM answers WHERE ask > ? OR ask = ? AND row > ?", (last, last, row))
-        (rows,) = db.execute("SELECT ifnull(sum(rows), 0) FROM asks WHERE id <= ?", (last,)).fetchone()
-        db.execute("DELETE FROM asks WHERE id > ?", (last + (sent and rows == answers),))
-        db.execute("DELETE FROM moves WHERE queries > ?", (answers,))
-        db.execute("DELETE FROM header WHERE name = 'finish'")
-        db.commit()
-
-
 @pytest.mark.parametrize("method", [*METHODS, "thrifty"])
 @settings(max_examples=6, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
@@ -122,7 +106,7 @@ def test_a_larger_budget_extends(tmp_path: Path, method: str, budget: int, more:
     assert first.nfev == len(asked)
 
 
-def run(valley: Callable[[FloatArray], float], journal: Path, **others: Any) -> Result:
+def run(valley: Callable[[FloatArray], float], journal: Path | gracezo.Journal, **others: Any) -> Result:
     return gracezo.minimize(valley, np.zeros(60), **Case("grace").arguments(journal=journal) | others)
 
 
@@ -207,10 +191,10 @@ def test_a_failed_query_is_asked_again(tmp_path: Path) -> None:
 
     healed: list[bool] = []
     with pytest.raises(gracezo.EvaluationError) as failed:
-        run(breaks, tmp_path / "run.db")
+        run(breaks, gracezo.Journal(tmp_path / "run.db", fingerprint="breaks"))
     assert failed.value.query == 41
     healed.append(True)
-    result = gracezo.resume(tmp_path / "run.db", breaks)
+    result = gracezo.resume(gracezo.Journal(tmp_path / "run.db", fingerprint="breaks"), breaks)
     assert_same(result, run(Valley(), tmp_path / "other.db"), "healed")
     assert (result.reasked, len(valley.points)) == (1, result.nfev)
 

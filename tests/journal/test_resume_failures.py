@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.journal.test_resume import prefix
+from tests.journal.edits import prefix
 
 import gracezo
 from gracezo.core.types import FloatArray

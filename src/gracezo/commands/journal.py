@@ -14,25 +14,29 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from gracezo.commands.errors import Failed, WrongWords
-from gracezo.journal.errors import JournalError
+from gracezo.journal.errors import JournalError, plain
 from gracezo.journal.reading import Record, read
 
 Table: TypeAlias = dict[str, list[Any]]  # columns
 
 _DESCRIPTION = """\
 show prints what a journal holds: which run it is, how far it has come, its last
-steps. export writes one of its tables as CSV, or as Parquet if pyarrow is
-installed. Both may be used while the run goes on.
+steps. check reads every entry, and says whether all are as they were written.
+export writes one of its tables as CSV, or as Parquet if pyarrow is installed. All
+may be used while the run goes on.
 
 tables:
   queries  query, role, value, failure, at (seconds since 1970): every evaluation,
            in the order of asking
   steps    step, queries, value, changed: every iterate, x0 first
   x        step, index, name, x: where each iterate differs from x0
+  known    the iterates and their values as arrays X and F (.npz), to begin a new
+           run with: known = numpy.load(FILE); minimize(..., known=(known["X"], known["F"]))
 """
 _EXAMPLES = """\
 examples:
   gracezo journal show run.db
+  gracezo journal check run.db
   gracezo journal export run.db --out queries.csv
   gracezo journal export run.db --table steps --out steps.parquet
 """
@@ -42,24 +46,27 @@ def add(subparsers: Any, name: str) -> None:
     """Describe the words of the command."""
     parser = subparsers.add_parser(
         name,
-        help="look into a journal, or export its tables",
+        help="look into a journal, check it, or export its tables",
         description=_DESCRIPTION,
         epilog=_EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    parser.add_argument("what", choices=("show", "export"))
+    parser.add_argument("what", choices=("show", "check", "export"))
     parser.add_argument("journal", type=Path, metavar="FILE", help="the journal")
-    parser.add_argument("--table", choices=tuple(TABLES), help="what to export (default: queries)")
+    parser.add_argument("--table", choices=(*TABLES, "known"), help="what to export (default: queries)")
     parser.add_argument(
-        "--out", type=Path, metavar="FILE", help="where to: .csv or .parquet (default: CSV, printed)"
+        "--out",
+        type=Path,
+        metavar="FILE",
+        help="where to: .csv, .parquet, or .npz for known (default: CSV, printed)",
     )
     parser.set_defaults(run=run)
 
 
 def run(words: argparse.Namespace) -> int:
-    """Show or export."""
-    if words.what == "show" and (words.table or words.out):
+    """Show, check or export."""
+    if words.what != "export" and (words.table or words.out):
         raise WrongWords("--table and --out belong to export")
     try:
         record = read(words.journal)
@@ -68,9 +75,14 @@ def run(words: argparse.Namespace) -> int:
     if words.what == "show":
         _show(record)
         return 0
-    table = TABLES[words.table or "queries"](record)
+    if words.what == "check":
+        print(_checked(words.journal, record))
+        return 0
     try:
-        _export(table, words.out)
+        if words.table == "known":
+            _export_known(record, words.out)
+        else:
+            _export(TABLES[words.table or "queries"](record), words.out)
     except OSError as error:
         if isinstance(error, BrokenPipeError):
             raise
@@ -99,17 +111,27 @@ def _show(record: Record) -> None:
         + f", {record.in_flight:,} asked without an answer" * bool(record.in_flight)
         + f", {record.reasked:,} asked again" * bool(record.reasked)
         + f", {record.aside:,} set aside by a larger budget" * bool(record.aside),
+        "overruled": "; ".join(record.header.get("overridden") or []),
         "state": "under way, or stopped by force" if record.finish is None else record.finish.message,
     }
     for name, text in rows.items():
-        print(f"{name:<10}  {text}")
+        if name == "overruled" and not text:
+            continue
+        print(f"{name:<10}  {plain(text)}")
     if record.steps:
         print(f"\n{'step':>8}  {'queries':>10}  {'f':>22}  changed")
         changed = steps(record)["changed"]
         for step, count in list(zip(record.steps, changed, strict=True))[-10:]:
-            print(f"{step.step:>8}  {step.queries:>10,}  {step.value!r:>22}  {count:,}")
+            shown = "not kept" if count is None else f"{count:,}"
+            print(f"{step.step:>8}  {step.queries:>10,}  {step.value!r:>22}  {shown}")
         best = min(record.steps, key=lambda step: step.value)
         print(f"\nbest iterate: step {best.step}, f = {best.value!r}")
+
+
+def _checked(path: Path, record: Record) -> str:
+    """Return what a check has found; a journal that is damaged could not have been read."""
+    state = "unfinished" if record.finish is None else f"finished: {record.finish.message}"
+    return plain(f"{path} is whole: {len(record.queries):,} queries, {len(record.steps):,} iterates, {state}")
 
 
 def _given(arguments: dict[str, Any]) -> dict[str, Any]:
@@ -150,7 +172,8 @@ def steps(record: Record) -> Table:
     names = ("step", "queries", "value")
     table: Table = {name: [getattr(step, name) for step in record.steps] for name in names}
     x0 = record.identity.x0.ravel()
-    return table | {"changed": [int(np.count_nonzero(step.x != x0)) for step in record.steps]}
+    changed = [None if step.x is None else int(np.count_nonzero(step.x != x0)) for step in record.steps]
+    return table | {"changed": changed}
 
 
 def points(record: Record) -> Table:
@@ -158,6 +181,8 @@ def points(record: Record) -> Table:
     x0 = record.identity.x0.ravel()
     table: Table = {"step": [], "index": [], "name": [], "x": []}
     for step in record.steps:
+        if step.x is None:
+            continue
         where = np.flatnonzero(step.x != x0)
         table["step"] += [step.step] * len(where)
         table["index"] += where.tolist()
@@ -167,6 +192,13 @@ def points(record: Record) -> Table:
 
 
 TABLES: dict[str, Callable[[Record], Table]] = {"queries": queries, "steps": steps, "x": points}
+
+
+def _export_known(record: Record, path: Path | None) -> None:
+    if path is None or path.suffix != ".npz":
+        raise WrongWords(f"--table known needs --out with a name that ends in .npz; given: {path}")
+    points, values = record.known()
+    np.savez_compressed(path, X=points, F=values)
 
 
 def _export(table: Table, path: Path | None) -> None:

@@ -5,6 +5,15 @@ from __future__ import annotations
 from gracezo.core.result import Result
 
 
+def plain(text: str) -> str:
+    r"""Return text from a file without what a terminal would obey: control characters as their codes.
+
+    >>> print(plain("red \x1b[31m"))
+    red \x1b[31m
+    """
+    return "".join(sign if sign.isprintable() else ascii(sign)[1:-1] for sign in text)
+
+
 class JournalError(ValueError):
     """A journal cannot be used: foreign, damaged, in use, of another run, or not what the method asks now.
 

@@ -1,7 +1,8 @@
-"""Which run a journal belongs to: the function's name, x0, the method and all that its path depends on.
+"""Which run a journal belongs to: the function, x0, the method and all that its path depends on.
 
-Stored as JSON and raw numbers. A function is stored by its name only and is
-never looked up from a file: it comes from the user, or the run does not go on.
+Stored as JSON and raw numbers. A function is stored by its name, and by digests of
+what it is made of (see `function`); it is never looked up from a file: it comes from
+the user, or the run does not go on.
 """
 
 from __future__ import annotations
@@ -9,14 +10,18 @@ from __future__ import annotations
 import functools
 import numbers
 import sys
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from gracezo.core.types import FloatArray
+from gracezo.journal.errors import plain
+from gracezo.journal.function import Indigestible, Parts, changed, digested
+from gracezo.journal.settings import Journal
 
 _CALLABLE = "callable"  # {"callable": name} stands for a function in JSON
 
@@ -33,16 +38,43 @@ class Identity:
         Where the run starts.
     arguments : dict
         The keywords of `minimize` that the path depends on, as JSON. A seed of None is whatever was drawn.
+    parts : dict
+        Digests of what the function is made of; empty if the user has given it a fingerprint.
+    defaults : dict
+        Options that a user need not give, as they are in this version: a record of an older one may not
+        know them.
     """
 
     fingerprint: str
     x0: FloatArray
     arguments: dict[str, Any]
+    parts: Parts = field(default_factory=dict)
+    defaults: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.fingerprint, str) or not isinstance(self.arguments, dict):
+            raise TypeError("the function's name or the arguments are of the wrong kind")
+        seed = self.arguments["seed"]
+        if isinstance(seed, bool) or not isinstance(seed, (int, type(None))):
+            raise TypeError("the seed is not a whole number")
 
     @classmethod
-    def of(cls, fingerprint: str, x0: FloatArray, arguments: Mapping[str, Any]) -> Identity:
+    def of(
+        cls,
+        fingerprint: str,
+        x0: FloatArray,
+        arguments: Mapping[str, Any],
+        parts: Parts | None = None,
+        defaults: Mapping[str, Any] | None = None,
+    ) -> Identity:
         """Return the identity of a run, its arguments as JSON."""
-        return cls(fingerprint, x0, {name: _as_json(name, value) for name, value in arguments.items()})
+        return cls(
+            fingerprint,
+            x0,
+            {name: _as_json(name, value) for name, value in arguments.items()},
+            parts or {},
+            {name: _as_json(name, value) for name, value in (defaults or {}).items()},
+        )
 
     @property
     def seed(self) -> int:
@@ -53,11 +85,17 @@ class Identity:
         """Return the identity of the run that has this seed."""
         return replace(self, arguments=self.arguments | {"seed": seed})
 
-    def differences(self, given: Identity) -> list[str]:
-        """Say, one line each, in what `given` is another run than this recorded one."""
-        said = []
+    def other_function(self, given: Identity) -> list[str]:
+        """Say in what the function of `given` is another one than the recorded, as far as can be told."""
         if given.fingerprint != self.fingerprint:
-            said.append(_unequal("the function", self.fingerprint, given.fingerprint))
+            return [_unequal("the function", self.fingerprint, given.fingerprint)]
+        if not self.parts or not given.parts:  # one of them is known by the user's word alone
+            return []
+        return [f"{plain(name)} has changed" for name in changed(self.parts, given.parts)]
+
+    def differences(self, given: Identity) -> list[str]:
+        """Say, one line each, in what `given` is another run than this recorded one, but for the function."""
+        said = []
         if given.x0.shape != self.x0.shape:
             said.append(_unequal("the shape of x0", self.x0.shape, given.x0.shape))
         elif not np.array_equal(given.x0, self.x0):
@@ -68,6 +106,8 @@ class Identity:
         there, here = _flat(self.arguments), _flat(given.arguments)
         if given.arguments.get("seed") is None:
             here["seed"] = there.get("seed")
+        newer = {f"option {name}": value for name, value in given.defaults.items()}
+        here = {name: value for name, value in here.items() if name in there or value != newer.get(name)}
         names = sorted(there.keys() | here.keys())
         unequal = [name for name in names if there.get(name) != here.get(name)]
         return said + [_unequal(name, there.get(name), here.get(name)) for name in unequal]
@@ -75,6 +115,23 @@ class Identity:
     def functions(self) -> list[str]:
         """Name the arguments that are functions, which no file can give back."""
         return [name for name, value in _flat(self.arguments).items() if _has_callable(value)]
+
+
+@contextmanager
+def known_by(journal: Journal, fun: Callable[..., Any], args: tuple[Any, ...]) -> Iterator[tuple[str, Parts]]:
+    """Give the name of a function and digests of its parts, for the time of a run."""
+    if journal.fingerprint is not None:
+        yield journal.fingerprint, {}
+        return
+    with ExitStack() as stack:
+        try:
+            parts = stack.enter_context(digested(fun, args))
+        except Indigestible as error:
+            raise TypeError(
+                f"a journal could not tell whether the function is the same next time: {error}; give it a "
+                f"name that changes when it does: journal=Journal({str(journal.path)!r}, fingerprint=...)"
+            ) from error
+        yield fingerprint(fun), parts
 
 
 def fingerprint(fun: Callable[..., Any]) -> str:
@@ -135,5 +192,5 @@ def _unequal(what: str, there: object, here: object) -> str:
 def _shown(value: object) -> str:
     if _is_callable(value):
         return f"the function {value[_CALLABLE]}"  # type: ignore[index]  # a dictionary
-    text = value if isinstance(value, str) else repr(value)
+    text = plain(value if isinstance(value, str) else repr(value))
     return text if len(text) <= 80 else text[:77] + "..."

@@ -5,50 +5,62 @@ its own beside the journal. The operating system drops it when the process
 dies, however it dies; worker processes that were forked meanwhile and outlive
 it do not inherit it. It is not on the journal itself, since a process that
 closes any handle of a file loses its record locks there, SQLite's included.
-Record locks do not exclude the process that holds them, hence `_HELD`.
+Record locks do not exclude the process that holds them, and are lost when any
+handle of the file is closed there: hence `_HELD`, which is asked first.
 """
 
 from __future__ import annotations
 
 import os
 import sys
+import threading
 from pathlib import Path
 
 from gracezo.journal.errors import JournalError
+from gracezo.journal.place import real
 
 _HELD: set[Path] = set()
+_HOLDING = threading.Lock()
 
 
 class WriterLock:
     """The right to write a journal, held until `release`."""
 
     def __init__(self, journal: Path) -> None:
-        real = journal.resolve()
-        self._path = real.with_name(real.name + "-lock")
-        if self._path in _HELD:
-            raise JournalError(f"{journal} is being written by another run of this process")
-        while True:
-            self._handle = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o666)
-            if not _try_lock(self._handle):
-                os.close(self._handle)
-                raise JournalError(f"{journal} is being written by another process")
-            if self._current():
-                break
-            os.close(self._handle)  # its last owner removed the file after we had opened it
-        _HELD.add(self._path)
-
-    def _current(self) -> bool:
+        place = real(journal)
+        self._path = place.with_name(place.name + "-lock")
+        with _HOLDING:
+            if self._path in _HELD:
+                raise JournalError(f"{journal} is being written by another run of this process")
+            _HELD.add(self._path)
         try:
-            return os.path.samestat(os.fstat(self._handle), self._path.stat())
+            self._handle = self._locked(journal)
+        except BaseException:
+            _HELD.discard(self._path)
+            raise
+
+    def _locked(self, journal: Path) -> int:
+        while True:
+            handle = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o666)
+            if not _try_lock(handle):
+                os.close(handle)
+                raise JournalError(f"{journal} is being written by another process")
+            if self._current(handle):
+                return handle
+            os.close(handle)  # its last owner removed the file after we had opened it
+
+    def _current(self, handle: int) -> bool:
+        try:
+            return os.path.samestat(os.fstat(handle), self._path.stat())
         except FileNotFoundError:
             return False
 
     def release(self) -> None:
         """Let others write."""
-        _HELD.discard(self._path)
         if sys.platform != "win32":  # there, an open file cannot be removed; it stays, and harms nobody
             self._path.unlink(missing_ok=True)
         os.close(self._handle)
+        _HELD.discard(self._path)  # at last: another thread that opened the file now would end the lock
 
 
 if sys.platform == "win32":

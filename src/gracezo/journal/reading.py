@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,8 +12,10 @@ from typing import Any
 import numpy as np
 
 from gracezo.core.names import Names
+from gracezo.core.result import Result
 from gracezo.core.types import FloatArray
 from gracezo.journal.errors import JournalError
+from gracezo.journal.file import JournalFile
 from gracezo.journal.identity import Identity
 from gracezo.journal.store import Finished, Store
 
@@ -33,12 +36,12 @@ class Query:
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """One iterate, x0 first: after how many queries, f there, and x itself (flat)."""
+    """One iterate, x0 first: after how many queries, f there, and x itself (flat; None if it is not kept)."""
 
     step: int
     queries: int
     value: float
-    x: FloatArray
+    x: FloatArray | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,9 +55,12 @@ class Record:
     names : Names
         What the coordinates are called.
     header : dict
-        All else that is known of the run: `library`, `created` (seconds since 1970), `limits`.
+        All else that is known of the run: `library`, `created` (seconds since 1970), `limits`, and
+        `overridden`: in what the function has changed while the user said that it is the same.
     finish : Finished or None
         How the run ended, or None while it has not.
+    result : Result or None
+        What it returned then.
     queries : list of Query
         The evaluations whose answers are recorded, in the order of asking.
     steps : list of Step
@@ -82,47 +88,61 @@ class Record:
     names: Names
     header: dict[str, Any]
     finish: Finished | None
+    result: Result | None
     queries: list[Query]
     steps: list[Step]
     in_flight: int
     reasked: int
     aside: int
 
+    def known(self) -> tuple[FloatArray, FloatArray]:
+        """Return points and their values, to begin another run with: `known=` of `minimize`.
+
+        All iterates whose coordinates are kept, and the answer of a run that has ended. (The points of
+        probes are not in a journal: a replay finds them again.)
+        """
+        pairs = [(step.x, step.value) for step in self.steps if step.x is not None]
+        if self.result is not None and np.ndim(self.result.fun) == 0 and math.isfinite(self.result.fun):
+            pairs.append((self.result.x.ravel(), self.result.fun))
+        size = self.identity.x0.size
+        points = np.array([x for x, _ in pairs]).reshape(len(pairs), size)
+        return points, np.array([value for _, value in pairs])
+
 
 def read(path: str | os.PathLike[str]) -> Record:
-    """Return what a journal holds, also while a run is writing it."""
-    store = Store.reading(Path(path))
+    """Return what a journal holds, also while a run is writing it; its sums are checked."""
+    file = JournalFile.reading(Path(path))
     try:
-        with store.snapshot():
-            identity = store.identity()
-            columns = "query, role, value, failure, at"
+        with file.snapshot():
+            file.verify()
+            store = Store(file)
+            identity, header, asks = store.identity(), store.header(), store.asks()
             queries = [
                 Query(query, role, _shown(value), failure, at)
-                for query, role, value, failure, at in store.rows(f"SELECT {columns} FROM queries")
+                for query, role, value, failure, at in file.rows(f"SELECT {_QUERY} FROM queries")
             ]
-            ((asked, again),) = store.rows(
-                "SELECT ifnull(sum(rows), 0), ifnull(sum(reasked), 0) FROM asks WHERE aside = 0"
-            )
-            ((aside,),) = store.rows("SELECT count(*) FROM answers JOIN asks ON id = ask WHERE aside != 0")
-            header = store.header()
+            ((answers,),) = file.rows("SELECT count(*) FROM (SELECT DISTINCT ask, row FROM answers)")
+            budget = header["limits"].get("max_queries")
             goes_on = "on_failure" in identity.arguments  # the rule, when failures do not end the run
+            open_rows = len(queries) if goes_on else sum(query.failure is None for query in queries)
             return Record(
                 identity=identity,
-                names=_names(header.get("names"), identity.x0, store.path),
+                names=_names(header.get("names"), identity.x0, file.path),
                 header={name: value for name, value in header.items() if name in _SHOWN},
                 finish=store.finish(),
+                result=store.result(),
                 queries=queries,
-                steps=list(_steps(store, identity.x0.ravel())),
-                in_flight=asked
-                - (len(queries) if goes_on else sum(query.failure is None for query in queries)),
-                reasked=again,
-                aside=aside,
+                steps=list(_steps(file, identity.x0.ravel(), budget)),
+                in_flight=sum(ask.rows for ask in asks) - open_rows,
+                reasked=sum(ask.reasked for ask in asks),
+                aside=answers - len(queries),
             )
     finally:
-        store.close()
+        file.close()
 
 
-_SHOWN = ("library", "created", "limits")
+_QUERY = "query, role, value, failure, at"
+_SHOWN = ("library", "created", "limits", "overridden")
 
 
 def _names(given: object, x0: FloatArray, path: Path) -> Names:
@@ -138,15 +158,19 @@ def _shown(value: Any) -> Any:
     return np.frombuffer(value, "<f8").tolist() if isinstance(value, bytes) else value
 
 
-def _steps(store: Store, x0: FloatArray) -> Iterator[Step]:
+def _steps(file: JournalFile, x0: FloatArray, budget: int | None) -> Iterator[Step]:
+    """Yield the iterates, less those that another budget has led to."""
     x = x0.copy()
-    columns = "step, queries, value, indices, coordinates"
-    for step, queries, value, indices, coordinates in store.rows(
-        f"SELECT {columns} FROM moves ORDER BY step"
+    columns = "step, queries, value, curtailed, indices, coordinates, max(entry)"
+    for step, queries, value, curtailed, indices, coordinates, _ in file.rows(
+        f"SELECT {columns} FROM moves GROUP BY step ORDER BY step"
     ):
-        try:
+        if curtailed not in (None, budget):
+            continue
+        if coordinates is None:
+            yield Step(step, queries, value, None)
+            continue
+        with file.believing():
             where = slice(None) if indices is None else np.frombuffer(indices, "<u4")
             x[where] = np.frombuffer(coordinates, "<f8")
-        except (TypeError, ValueError, IndexError) as error:
-            raise JournalError(f"{store.path} is damaged: step {step} is unreadable") from error
         yield Step(step, queries, value, x.copy())

@@ -9,6 +9,7 @@ A session stands between a run and its evaluator and is itself an evaluator:
 - A recorded failure is replayed too, if the run had gone on after it (it was
   asked again, or skipped); one that had ended the run is asked again.
 - While it replays, no callback is fired and the clock stands still.
+- A run that has ended is not replayed: its result is in the record.
 
 Two things may make a run ask otherwise than recorded without anything being
 wrong. A budget that has grown: what the old budget had cut short is completed,
@@ -33,11 +34,11 @@ from gracezo.core.asks import Ask, Point
 from gracezo.core.drive import Evaluator
 from gracezo.core.errors import EvaluationFailure
 from gracezo.core.names import Names
-from gracezo.core.result import Status
+from gracezo.core.result import Result, Status
 from gracezo.core.run import Answer, DefaultBudget, Limits, Run
 from gracezo.core.types import FloatArray
 from gracezo.journal.digest import Digest
-from gracezo.journal.errors import JournalError, JournalWriteError
+from gracezo.journal.errors import JournalError, JournalWriteError, plain
 from gracezo.journal.identity import Identity
 from gracezo.journal.lock import WriterLock
 from gracezo.journal.settings import Journal
@@ -69,15 +70,15 @@ class Session:
         self._digest = Digest()
         self._asks: list[StoredAsk] = []
         self._place = 0  # which ask of the run comes next
-        self._steps = 0  # iterates recorded
+        self._steps: dict[int, bool] = {}  # iterates recorded, and whether with their coordinates
         self._seen = 0  # iterates reached
-        self._x: FloatArray | None = None  # the last of them
         self._finish: Finished | None = None  # how the recorded run ended
         self._spent_at: int | None = None  # iterates at which it had used up its time
         self._as_recorded = False  # whether the limits are those of the record
         self._sent: tuple[int, int] | None = None  # the last ask sent, and how many of it at once
         self._live_since: float | None = None  # when the replay had come to its end
         self._run: Run | None = None
+        self.result: Result | None = None  # of the recorded run, if it has ended and is not to go on
 
     def __enter__(self) -> Session:
         return self
@@ -95,7 +96,7 @@ class Session:
             if self._run is not None and isinstance(error, JournalWriteError):
                 error.result = self._run.result()
             self._journal.pausing = False
-            self._store.close()
+            self._store.file.close()
             self._lock.release()
 
     # ------------------------------------------------------------ which run
@@ -103,15 +104,22 @@ class Session:
     @property
     def identity(self) -> Identity | None:
         """Which run is recorded, or None in a new file."""
-        return None if self._store.empty else self._store.identity()
+        return None if self._store.file.empty else self._store.identity()
 
     @property
     def limits(self) -> dict[str, Any]:
         """The stopping rules of the recorded run, as they were given."""
         given = self._store.header().get("limits")
-        if not isinstance(given, dict) or given.keys() != asdict(Limits()).keys():
+        if not isinstance(given, dict):
             raise JournalError(f"{self._journal.path} is damaged: it does not say when to stop")
-        return given
+        known = asdict(Limits())
+        newer = [name for name, value in given.items() if name not in known and value is not None]
+        if newer:
+            raise JournalError(
+                f"{self._journal.path} is of a later gracezo, and has a limit that this one does not know: "
+                f"{plain(', '.join(newer))}"
+            )
+        return {name: given.get(name) for name in known}  # an older one may not have them all
 
     @property
     def names(self) -> list[str] | None:
@@ -150,13 +158,21 @@ class Session:
             self._as_recorded = True
             self._go_live()
             return drawn
-        differences = recorded.differences(identity)
+        other, differences = recorded.other_function(identity), recorded.differences(identity)
+        if other and not self._journal.same:
+            hint = f"journal=Journal({str(self._journal.path)!r}, same=True)"
+            differences = [*other[:-1], f"{other[-1]} (if it is the same nevertheless: {hint})", *differences]
         if differences:
             raise JournalError(f"{self._journal.path} holds another run: {'; '.join(differences)}")
-        self._recall(limits, more_time)
+        self._recall(recorded.x0.ravel(), limits, more_time)
+        if other and self.result is None:
+            told = self._store.header().get("overridden") or []
+            self._store.put(
+                overridden=[*told, *other], fingerprint=identity.fingerprint, parts=identity.parts
+            )
         return recorded.seed
 
-    def _recall(self, limits: Limits, more_time: bool) -> None:
+    def _recall(self, x0: FloatArray, limits: Limits, more_time: bool) -> None:
         """Get ready to replay under these limits."""
         answered = self._store.answered()
         if limits.max_queries is not None and limits.max_queries < answered:
@@ -166,10 +182,16 @@ class Session:
             )
         self._as_recorded = _as_given(limits) == self.limits
         self._asks = self._store.asks()
-        self._steps = self._store.steps(limits.max_queries)
+        self._steps = self._store.recall_moves(x0, limits.max_queries)
         self._finish = self._store.finish()
-        if self._finish is not None and self._finish.late and self._as_recorded and not more_time:
-            self._spent_at = self._finish.iterates
+        if self._finish is not None and self._as_recorded and not more_time:
+            if self._finish.status not in (Status.STOPPED, Status.FAILED):
+                self.result = self._store.result()
+                if self.result is not None:
+                    told = f"this run had ended before: the result is from {self._journal.path}"
+                    self.result.message += f"; {told}, and nothing was asked"
+            if self._finish.late:
+                self._spent_at = self._finish.iterates
         if not self._asks:
             self._go_live()
 
@@ -212,14 +234,13 @@ class Session:
         """Return what notes an iterate and calls `then`, once for each iterate that is new."""
 
         def note(run: Run, to: Point) -> None:
-            before = run.x0.ravel() if self._x is None else self._x
-            self._x = to.x
-            self._seen += 1
-            if self._seen > self._steps:
-                self._steps = self._seen
-                self._store.write_move(self._seen - 1, run.nfev, to.value, _curtailed(run), before, to.x)
+            step, self._seen = self._seen, self._seen + 1
+            if step not in self._steps:
+                self._store.write_move(step, run.nfev, to.value, _curtailed(run), to.x)
                 if then is not None:
                     then(run, to)
+            elif self._steps[step]:
+                self._store.kept(to.x)
 
         return note
 
@@ -247,10 +268,13 @@ class Session:
 
     def _known(self, run: Run, record: StoredAsk) -> list[Answer]:
         """Return the recorded answers to an ask; a failure that had ended the run is to be asked again."""
-        known: list[Answer] = list(self._store.answers(record))
-        failures = self._store.failures(record)
-        known += [(row, EvaluationFailure(failures[row])) for row in run.bearable(list(failures))]
-        return sorted(known, key=itemgetter(0))
+        answers = self._store.answers(record)
+        failed = [row for row, outcome in answers.items() if isinstance(outcome, EvaluationFailure)]
+        borne = set(run.bearable(failed))
+        return sorted(
+            ((row, outcome) for row, outcome in answers.items() if row not in failed or row in borne),
+            key=itemgetter(0),
+        )
 
     def _diverges(self, run: Run, how: str) -> ValueError:
         """Return the error that says why the run does not go the way of the record."""
@@ -260,8 +284,11 @@ class Session:
                 f"max_queries={run.limits.max_queries} is too small for {path}: "
                 f"with that budget the run would have gone another way after query {run.nfev:,}"
             )
+        library = plain(str(self._store.header().get("library")))
         return JournalError(
-            f"the replay of {path} diverges: {how}; the library, NumPy or the machine must have changed"
+            f"the replay of {path} diverges: {how}; it was written by gracezo {library}, this is "
+            f"{_version()}, and NumPy or the machine may have changed; to begin anew with what was paid for: "
+            f"known=gracezo.journal.reading.read({str(path)!r}).known()"
         )
 
     def _live(
@@ -278,7 +305,7 @@ class Session:
         if self._journal.pausing:
             raise KeyboardInterrupt
         if self._finish is not None or not self._as_recorded:
-            self._adopt(run.limits, None)
+            self._adopt(run, None)
         if record is None:
             place = self._store.write_ask(ask.role.value, len(ask), digest, at_once, _curtailed(run))
         else:
@@ -307,16 +334,15 @@ class Session:
             return
         if run.late and self._sent is not None and self._sent[1] == 1:  # stopped between two calls of f
             self._store.nothing_in_flight(self._sent[0])
-        self._adopt(run.limits, Finished(int(finish.status), finish.message, run.late, self._seen))
+        self._adopt(run, Finished(int(finish.status), finish.message, run.late, self._seen))
 
-    def _adopt(self, limits: Limits, finish: Finished | None) -> None:
+    def _adopt(self, run: Run, finish: Finished | None) -> None:
         """Let the record be one of a run with these limits that has ended so, or not yet."""
         if not self._as_recorded:
-            self._store.forget_moves(limits.max_queries)
-            self._store.put(limits=_as_given(limits))
+            self._store.put(limits=_as_given(run.limits), library=_version())
             self._as_recorded = True
         if finish != self._finish:
-            self._store.put(finish=None if finish is None else asdict(finish))
+            self._store.put_finish(finish, None if finish is None else run.result())
             self._finish = finish
 
 

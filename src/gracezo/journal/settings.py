@@ -20,9 +20,12 @@ class Journal:
         whatever cause; "power", a power cut or a crash of the operating
         system too, at the price of a disk flush for each value.
     fingerprint
-        A name for the function, instead of its module and qualified name
-        (or its own attribute `fingerprint`): whatever changes when f does,
-        say a version of its data.
+        A name for the function and its args, instead of what can be found out about them: whatever
+        changes when f does, say a version of its data. (An attribute `fingerprint` of the function does
+        the same for the function alone.)
+    same
+        Whether the function is to be taken for the recorded one although it differs from it: the user's
+        word, which is recorded.
 
     Examples
     --------
@@ -36,7 +39,12 @@ class Journal:
     """
 
     def __init__(
-        self, path: str | os.PathLike[str], *, durable: str = "process", fingerprint: str | None = None
+        self,
+        path: str | os.PathLike[str],
+        *,
+        durable: str = "process",
+        fingerprint: str | None = None,
+        same: bool = False,
     ) -> None:
         if not isinstance(path, (str, os.PathLike)):
             raise TypeError(f"a journal needs the path of a file; given: {path!r} ({type(path).__name__})")
@@ -44,7 +52,10 @@ class Journal:
             raise ValueError(f"durable must be 'process' or 'power'; given: {durable!r}")
         if fingerprint is not None and not isinstance(fingerprint, str):
             raise TypeError(f"fingerprint must be a string; given: {fingerprint!r}")
-        self.path = Path(path)
+        if not isinstance(same, bool):
+            raise TypeError(f"same must be True or False; given: {same!r}")
+        self.path = Path(os.fsdecode(path))
+        self.same = same
         self.durable = durable
         self.fingerprint = fingerprint
         self.pausing = False
