@@ -9,6 +9,7 @@ from __future__ import annotations
 import inspect
 import re
 import warnings
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -63,6 +64,8 @@ class Case:
         How many queries it gets.
     scale
         The sizes of the coordinates, where the run is told.
+    batch
+        How many queries may go out together.
     """
 
     name: str
@@ -77,6 +80,7 @@ class Case:
     bounds: tuple[FloatArray, FloatArray] | None = None
     budget: int = 2_000
     scale: FloatArray | None = None
+    batch: int = 1
 
     def true(self, x: FloatArray) -> float:
         """Return what is judged."""
@@ -110,7 +114,7 @@ class Outcome:
     flaws: tuple[str, ...] = ()
 
 
-def run(case: Case, seed: int) -> Outcome:
+def run(case: Case, seed: int, minimize: Callable[..., Result] = gracezo.minimize) -> Outcome:
     """Minimise it once."""
     meter = Meter(case.fun, case.x0, case.bounds)
     bounds = None if case.bounds is None else np.column_stack(case.bounds)
@@ -118,8 +122,8 @@ def run(case: Case, seed: int) -> Outcome:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            result = gracezo.minimize(
-                meter, case.x0, bounds=bounds, max_queries=case.budget, seed=seed, **told
+            result = minimize(
+                meter, case.x0, bounds=bounds, max_queries=case.budget, batch=case.batch, seed=seed, **told
             )
     except Exception as error:  # whatever it is, it goes into the table
         return Outcome(

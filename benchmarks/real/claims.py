@@ -12,15 +12,22 @@ import time
 from collections import Counter
 
 import numpy as np
+from benchmarks.real import unusual
 from benchmarks.real.case import Case, Outcome, run
 from benchmarks.real.shapes import KINDS, Shape
 from benchmarks.real.verdicts import WORDS
 
 from gracezo.core.types import FloatArray
 
-SHAPES = {name: (kind, make) for kind, shapes in KINDS.items() for name, make in shapes.items()}
+SHAPES = {
+    name: (kind, make)
+    for kinds in (KINDS, unusual.KINDS)
+    for kind, made in kinds.items()
+    for name, make in made.items()
+}
 ROWS = tuple(SHAPES)
 DENSE = {"spectrum", "background"}  # these have all their coordinates in play
+STATIONARY = {"saddle", "crossed"}  # these have no slope on some coordinates
 ULP = float(np.finfo(float).eps)
 
 
@@ -34,7 +41,7 @@ def drawn(seed: int) -> Case:
     s = len(shape.start)
     d = max(d, s)
     support = np.sort(rng.choice(d, s, replace=False))
-    mode, size, x0 = _units(rng, d, name == "saddle")
+    mode, size, x0 = _units(rng, d, name in STATIONARY)
     goal, unit = x0[support] - size[support] * shape.start, size[support]
     a, b = _values(rng, shape)
     draws = np.random.default_rng([seed, 1])
@@ -47,18 +54,22 @@ def drawn(seed: int) -> Case:
         noise = shape.noise * float(draws.standard_normal())
         return a * (shape.value((x[support] - goal) / unit) + noise) + b
 
-    bounds, least, fits = None, shape.least, (*shape.fits, *(["rounding"] if b else []))
+    bounds, fits = None, (*shape.fits, *(["rounding"] if b else []))
+    best = np.zeros(s) if shape.optimum is None else shape.optimum
     if name != "summit" and (mode == "bounds" or rng.random() < 0.2):
-        reach, least = _reach(shape, rng)
-        wide = rng.uniform(1.0, 4.0, (2, d))
+        reach, best = _reach(shape, rng, best)
+        wide = rng.uniform(1.0, 4.0, (2, d)) * (rng.random(d) < 0.9)  # some have no room
         wide[:, support] = reach
         bounds = (x0 - size * wide[0], x0 + size * wide[1])
         fits = tuple(set(fits) - {"unbounded"})
+    floored = np.isfinite(shape.least) or bounds is not None
+    optimum = x0.copy()
+    optimum[support] = goal + unit * best
     return Case(
         f"{name}: {s} of {d}, units {mode}{', bounds' * (bounds is not None)}, a = {a:.2g}, b = {b:.2g}",
         fun,
         x0,
-        a * least,
+        judged(optimum) if floored else -np.inf,
         exact=judged,
         grain=a * shape.grain + 100 * ULP * abs(b),
         noise=a * shape.noise,
@@ -67,6 +78,7 @@ def drawn(seed: int) -> Case:
         bounds=bounds,
         budget=min(300 + 3 * d, 1_500),
         scale=size if mode == "told" else None,
+        batch=int(rng.choice([1, 1, 1, 1, 8, 64])),
     )
 
 
@@ -94,14 +106,17 @@ def _values(rng: np.random.Generator, shape: Shape) -> tuple[float, float]:
     return a, 0.0 if rng.random() < 0.7 else b
 
 
-def _reach(shape: Shape, rng: np.random.Generator) -> tuple[FloatArray, float]:
-    """Return how far bounds let the coordinates go down and up from the start, and the least value within."""
+def _reach(shape: Shape, rng: np.random.Generator, best: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return how far bounds let the coordinates go down and up from the start, and where it is least then."""
     s = len(shape.start)
-    if not shape.separable or (rng.random() < 0.5 and shape.within is None):
-        return rng.uniform(2.5, 4.0, (2, s)) * max(1.0, float(np.abs(shape.start).max())), shape.least
-    reach = rng.uniform(0.1, 1.5, (2, s))
+    cuts = shape.corner is not None or (shape.separable and rng.random() < 0.5)
+    farthest = 1.0 + float(np.abs(shape.start - best).max())
+    reach = rng.uniform(0.1, 1.5, (2, s)) if cuts else rng.uniform(1.0, 3.0, (2, s)) * farthest
+    at_bound = rng.random(s) < 0.1  # some begin there, with their way before them
+    reach[0, at_bound & (shape.start < best)] = 0.0
+    reach[1, at_bound & (shape.start > best)] = 0.0
     low, high = shape.start - reach[0], shape.start + reach[1]
-    return reach, shape.within(low, high) if shape.within else shape.value(np.clip(np.zeros(s), low, high))
+    return reach, shape.corner(low, high) if shape.corner else np.clip(best, low, high)
 
 
 def table(rows: list[str], first: int, instances: int) -> None:

@@ -37,8 +37,10 @@ class Shape:
         See `Case`.
     judged
         What is judged in its place, where `value` falls by so many orders that 1e-4 of it says nothing.
-    within
-        The least value between two corners, where that is not at 0 or near it.
+    optimum
+        Where it is least, if not at 0.
+    corner
+        Where it is least between two corners, if not at 0 or as near to it as can be.
     """
 
     value: Function
@@ -49,7 +51,8 @@ class Shape:
     grain: float = 0.0
     noise: float = 0.0
     judged: Function | None = None
-    within: Callable[[FloatArray, FloatArray], float] | None = None
+    optimum: FloatArray | None = None
+    corner: Callable[[FloatArray, FloatArray], FloatArray] | None = None
 
 
 def begin(rng: Rng, s: int) -> FloatArray:
@@ -85,7 +88,7 @@ def exponentials(rng: Rng, s: int) -> Shape:
     """Draw Σ w (e^{ay} − ay − 1)."""
     w, a = weights(rng, s), rng.uniform(0.5, rng.choice([2, 10]), s) * rng.choice([-1.0, 1.0], s)
     return Shape(
-        lambda y: float(w @ (np.expm1(np.minimum(a * y, 600)) - a * y)), begin(rng, s), separable=True
+        lambda y: float(w @ (np.expm1(np.minimum(a * y, 250)) - a * y)), begin(rng, s), separable=True
     )
 
 
@@ -96,7 +99,7 @@ def explosive(rng: Rng, s: int) -> Shape:
     def judged(y: FloatArray) -> float:
         return float(w @ (y * y))
 
-    return Shape(lambda y: float(np.expm1(min(k * judged(y), 650.0))), begin(rng, s), judged=judged)
+    return Shape(lambda y: float(np.expm1(min(k * judged(y), 250.0))), begin(rng, s), judged=judged)
 
 
 def logarithm(rng: Rng, s: int) -> Shape:
@@ -134,7 +137,8 @@ def valley(rng: Rng, s: int) -> Shape:
 def saddle(rng: Rng, s: int) -> Shape:
     """Draw Σ w (y² − 1)² begun at 0 on some coordinates: no slope there, but a way down to both sides."""
     w = weights(rng, s)
-    return Shape(lambda y: float(w @ (y * y - 1) ** 2), begin(rng, s) * (rng.random(s) < 0.5))
+    start = begin(rng, s) * (rng.random(s) < 0.5)
+    return Shape(lambda y: float(w @ (y * y - 1) ** 2), start, optimum=np.ones(s))
 
 
 def coupled(rng: Rng, s: int) -> Shape:
@@ -272,7 +276,7 @@ def slope(rng: Rng, s: int) -> Shape:
         separable=True,
         fits=("unbounded",),
         least=-np.inf,
-        within=lambda low, high: float(w @ np.where(w > 0, low, high)),
+        corner=lambda low, high: np.where(w > 0, low, high),
     )
 
 
