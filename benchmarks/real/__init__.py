@@ -9,6 +9,7 @@ The tables (`--list` names their rows):
 - `verdicts`: functions on which a claim is easily wrong, and what is claimed there;
 - `invariance`: the same function in other units, times a factor, plus an offset;
 - `claims`: random functions with a known least value, and how often success is claimed falsely;
+- `slopes`: one gradient of each of these, and whether what is said of it is so;
 - `rivals`: functions on which other methods were ahead;
 - `record`: some sixty runs, a line and a digest each, to compare two versions of the code by `diff`.
 

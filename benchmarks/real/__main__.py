@@ -7,7 +7,7 @@ from collections.abc import Callable
 from types import ModuleType
 
 import benchmarks.real
-from benchmarks.real import claims, invariance, record, rivals, tails, verdicts, written
+from benchmarks.real import claims, invariance, record, rivals, slopes, tails, verdicts, written
 
 TABLES: dict[str, tuple[ModuleType, int]] = {
     "tails": (tails, 20),
@@ -15,6 +15,7 @@ TABLES: dict[str, tuple[ModuleType, int]] = {
     "verdicts": (verdicts, 5),
     "invariance": (invariance, 3),
     "claims": (claims, 200),
+    "slopes": (slopes, 200),
     "rivals": (rivals, 3),
     "record": (record, 1),
 }

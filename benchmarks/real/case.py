@@ -131,7 +131,9 @@ def run(case: Case, seed: int, minimize: Callable[..., Result] = gracezo.minimiz
         )
     left = (case.true(result.x) - case.floor) / case.height if np.isfinite(case.floor) else np.nan
     word = _judged(case, result, left)
-    return Outcome(word, meter.calls, left, f"{result.status}: {result.message}", _flaws(case, result, meter))
+    return Outcome(
+        word, meter.calls, left, f"{result.status}: {result.message}", _flaws(case, result, meter, word)
+    )
 
 
 def _judged(case: Case, result: Result, left: float) -> str:
@@ -143,8 +145,13 @@ def _judged(case: Case, result: Result, left: float) -> str:
         return "spent" if result.nfev >= 0.8 * case.budget else "misnamed"
     if result.status == 4:
         return "named" if "flat" in case.fits else "misnamed"
-    named = any(re.search(NAMES[name], result.message) for name in case.fits if name in NAMES)
-    return "named" if result.status == 5 and named else "misnamed"
+    return "named" if result.status == 5 and _fits(case, result.message) else "misnamed"
+
+
+def _fits(case: Case, message: str) -> bool:
+    """Return whether a message has a name that is true of f, and none that is not."""
+    said = {name for name, words in NAMES.items() if re.search(words, message)}
+    return bool(said & set(case.fits)) and (said - {"rounding", "noise"}).issubset(case.fits)
 
 
 def _asked(case: Case, meter: Meter) -> tuple[str, ...]:
@@ -156,9 +163,11 @@ def _asked(case: Case, meter: Meter) -> tuple[str, ...]:
     )
 
 
-def _flaws(case: Case, result: Result, meter: Meter) -> tuple[str, ...]:
+def _flaws(case: Case, result: Result, meter: Meter, word: str) -> tuple[str, ...]:
     """Return what is wrong with a result, beside what it claims."""
     flaws = list(_asked(case, meter))
+    if word == "solved" and result.status in {4, 5} and not _fits(case, result.message):
+        flaws.append(f"solved, but says {result.status}: {result.message[:60]}")
     if result.nfev != meter.calls:
         flaws.append(f"nfev {result.nfev}, calls {meter.calls}")
     if case.noise:

@@ -3,7 +3,8 @@
 Each seed draws a shape (`shapes`), how many coordinates of how many it has (1 to 3,000), their units (one;
 all alike from 1e-4 to 1e4; each its own from 1e-6 to 1e6, shown by x0 or by bounds, or told as `scale`),
 bounds or none, a factor of the values (mostly from 1e-6 to 1e6, sometimes 1e±150) and an offset (mostly none,
-else up to 1e6 times the height). Seed i has the shape i modulo their number.
+else up to 1e6 times the height), the batch (1, 8 or 64), and now and then a very small budget. Seed i has the
+shape i modulo their number.
 """
 
 from __future__ import annotations
@@ -76,7 +77,7 @@ def drawn(seed: int) -> Case:
         offset=b,
         fits=fits,
         bounds=bounds,
-        budget=min(300 + 3 * d, 1_500),
+        budget=int(rng.integers(1, 30)) if rng.random() < 0.07 else min(300 + 3 * d, 1_500),
         scale=size if mode == "told" else None,
         batch=int(rng.choice([1, 1, 1, 1, 8, 64])),
     )

@@ -40,15 +40,19 @@ class Bowl:
 
 @dataclass(frozen=True, eq=False)
 class Noisy:
-    """A function with Gaussian noise, drawn anew at each call."""
+    """A function with noise, drawn anew at each call: Gaussian, or of Student's t with so many degrees."""
 
     mean: Function
     deviation: float
     rng: np.random.Generator
+    degrees: float = np.inf
 
     def __call__(self, x: FloatArray) -> float:
         """Return f(x)."""
-        return self.mean(x) + self.deviation * float(self.rng.standard_normal())
+        if np.isinf(self.degrees):
+            return self.mean(x) + self.deviation * float(self.rng.standard_normal())
+        unit = np.sqrt((self.degrees - 2) / self.degrees)
+        return self.mean(x) + self.deviation * float(unit * self.rng.standard_t(self.degrees))
 
 
 def bowl(rng: np.random.Generator, d: int = 1_000, s: int = 5) -> Case:
@@ -297,6 +301,25 @@ def noisy(level: float) -> Callable[[np.random.Generator], Case]:
     return made
 
 
+def heavy(rng: np.random.Generator) -> Case:
+    """Draw a bowl with noise of 5 % of f(x0) by Student's t with three degrees: now and then far off."""
+    plain = bowl(rng, 200)
+    deviation = 0.05 * plain.height
+    fun = Noisy(plain.fun, deviation, rng, degrees=3.0)
+    return replace(plain, fun=fun, exact=plain.fun, noise=deviation, grain=2 * deviation, fits=("noise",))
+
+
+def relative(rng: np.random.Generator) -> Case:
+    """Draw 1 + a bowl whose values are off by 5 % of what they are."""
+    plain = bowl(rng, 200)
+
+    def fun(x: FloatArray) -> float:
+        return (1 + plain.fun(x)) * (1 + 0.05 * float(rng.standard_normal()))
+
+    grain = 0.05 * (1 + plain.height)
+    return replace(plain, fun=fun, exact=plain.fun, noise=grain, offset=1.0, grain=grain, fits=("noise",))
+
+
 def short(rng: np.random.Generator) -> Case:
     """Draw a short run on a bowl: the lowest value paid for is to be given back."""
     return replace(bowl(rng, 1_000, 10), budget=int(rng.integers(8, 60)))
@@ -312,7 +335,7 @@ FAMILIES: dict[str, Callable[[np.random.Generator], Case]] = {
     "plateaus": plateaus, "counts": counts, "rounded": rounded, "constant": constant,
     "hidden-well": hidden_well, "kinks": kinks, "ridge": ridge, "ripples": ripples, "rough": rough,
     "jump": jump, "tail": tail, "noise-0.1": noisy(0.1), "noise-0.3": noisy(0.3), "noise-1": noisy(1.0),
-    "short": short,
+    "noise-heavy": heavy, "noise-relative": relative, "short": short,
 }  # fmt: skip
 
 
