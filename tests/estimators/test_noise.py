@@ -1,7 +1,8 @@
-"""ECnoise, against the paper's worked example, the rules of its authors, and noise that is known."""
+"""ECnoise, against a table by hand, its definition in rational numbers, its authors' rules, known noise."""
 
 from __future__ import annotations
 
+from fractions import Fraction
 from math import comb, factorial
 
 import numpy as np
@@ -12,26 +13,53 @@ from hypothesis import strategies as st
 import gracezo
 from gracezo.estimators.noise import Spacing, judge, levels
 
-# Moré & Wild (2011), Table 3.1: cos t + sin t + 10⁻³·U at t = 0, 0.01, …, 0.06, U uniform on [0, 2√3].
-# The setting is that of the program which prints the table, `difftable` in the authors' repository
-# (github.com/POptUS/CNoise). Its random numbers are those of an old MATLAB, so the figures cannot be had from
-# it: f(0), first differences and the six estimates, to three digits, are quoted from memory. The test shows
-# that they fit each other and the setting, not that they are printed so. The third difference has a fourth
-# digit, so that the second ones fit.
-PUBLISHED_START = 1.003
-PUBLISHED_DIFFERENCES = [7.54e-3, 9.69e-3, 1.202e-2, 8.67e-3, 8.38e-3, 9.52e-3]
-PUBLISHED_LEVELS = [6.65e-3, 8.69e-4, 7.39e-4, 7.34e-4, 7.97e-4, 8.20e-4]
+# A difference table worked out by hand: values on a slope, with noise of a few units.
+#
+#   f     1000   1012   1019   1029   1046   1056   1069       k   γ_k     mean of squares    σ_k²
+#   Δ         12     7     10     17     10     13             1   1/2        851/6         851/12
+#   Δ²           −5     3      7     −7     3                  2   1/6        141/5           4.7
+#   Δ³               8     4    −14     10                     3   1/20        94             4.7
+#   Δ⁴                 −4   −18     24                         4   1/70       916/3         458/105
+#   Δ⁵                   −14    42                             5   1/252       980           35/9
+#   Δ⁶                       56                                6   1/924      3136          112/33
+TABLE = np.array([1000, 1012, 1019, 1029, 1046, 1056, 1069])
+SQUARES = [851 / 12, 4.7, 4.7, 458 / 105, 35 / 9, 112 / 33]
 
 
-def test_published_example() -> None:
-    values = np.cumsum([PUBLISHED_START, *PUBLISHED_DIFFERENCES])
-    t = 0.01 * np.arange(7)
-    noise = 1e3 * (values - np.cos(t) - np.sin(t))
-    assert 0 <= noise.min() < noise.max() <= 2 * 3**0.5
-    assert levels(values)[0] == pytest.approx(PUBLISHED_LEVELS, rel=5e-3)
-    verdict, level = judge(values)
+def test_a_table_by_hand() -> None:
+    estimates, both_signs = levels(TABLE.astype(float))
+    assert estimates**2 == pytest.approx(SQUARES, rel=1e-14)
+    assert both_signs == [False, True, True, True, True, False]
+    # The slope shows in the first differences, which are of one sign; the second ones are past it. In tenths,
+    # which no binary number is: whole numbers would be taken for values that are rounded.
+    verdict, level = judge(TABLE / 10)
     assert verdict is Spacing.RIGHT
-    assert level == pytest.approx(8.69e-4, rel=5e-3)  # the second differences are past the smooth part
+    assert level == pytest.approx(4.7**0.5 / 10, rel=1e-9)
+
+
+@given(st.lists(st.integers(-(10**6), 10**6), min_size=2, max_size=9))
+def test_estimates_are_their_definition(values: list[int]) -> None:
+    """In rational numbers, each difference by its binomial sum."""
+    estimates, both_signs = levels(np.array(values, float))
+    for k in range(1, len(values)):
+        differences = [
+            sum((-1) ** (k - j) * comb(k, j) * values[i + j] for j in range(k + 1))
+            for i in range(len(values) - k)
+        ]
+        gamma = Fraction(factorial(k) ** 2, factorial(2 * k))
+        square = gamma * Fraction(sum(d * d for d in differences), len(differences))
+        assert estimates[k - 1] ** 2 == pytest.approx(float(square), rel=1e-12)
+        assert both_signs[k - 1] is (min(differences) < 0 < max(differences))
+
+
+@given(
+    st.lists(st.integers(-9, 9), min_size=7, max_size=7), st.lists(st.integers(-9, 9), min_size=1, max_size=4)
+)
+def test_a_polynomial_leaves_the_higher_orders_alone(noise: list[int], coefficients: list[int]) -> None:
+    smooth_part = np.polynomial.Polynomial(coefficients)(np.arange(7.0))
+    degree = len(coefficients) - 1
+    bare, shifted = levels(np.array(noise, float))[0], levels(smooth_part + noise)[0]
+    assert shifted[degree:] == pytest.approx(bare[degree:], rel=1e-12)
 
 
 @pytest.mark.parametrize("order", range(1, 7))
@@ -44,7 +72,8 @@ def test_the_weights_of_the_orders(order: int) -> None:
     assert levels(spike)[0][order - 1] == pytest.approx((gamma * squares) ** 0.5, rel=1e-12)
 
 
-# The rules of the authors' own program, `ECNoise` in the same repository.
+# The rules of the authors' own program, m/ECNoise.m of github.com/POptUS/CNoise (commit 59de6fab): a range of a
+# tenth of the largest value, nf/2 equal neighbours, a factor of 4 between three estimates, and both signs.
 ZIGZAG = [0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0]
 RULES = {
     "values that differ in the first digit: too wide": ([10.0, 11.2, 10, 10, 10.1, 10, 10.1], Spacing.WIDE),
