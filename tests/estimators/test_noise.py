@@ -72,8 +72,8 @@ def test_the_weights_of_the_orders(order: int) -> None:
     assert levels(spike)[0][order - 1] == pytest.approx((gamma * squares) ** 0.5, rel=1e-12)
 
 
-# The rules of the authors' own program, m/ECNoise.m of github.com/POptUS/CNoise (commit 59de6fab): a range of a
-# tenth of the largest value, nf/2 equal neighbours, a factor of 4 between three estimates, and both signs.
+# The rules of the authors' own program, m/ECNoise.m of github.com/POptUS/CNoise (commit 59de6fab): a range of
+# a tenth of the largest value, nf/2 equal neighbours, a factor of 4 between three estimates, and both signs.
 ZIGZAG = [0.0, 1.0, 0.0, 1.0, 0.0, 1.0, 0.0]
 RULES = {
     "values that differ in the first digit: too wide": ([10.0, 11.2, 10, 10, 10.1, 10, 10.1], Spacing.WIDE),
