@@ -1,12 +1,18 @@
-# make run   sets itself up and runs the main job
-# make test  sets itself up; lint, format, types, tests
-# Needs python3 (>= 3.10) with venv, and make.
+# make run      sets itself up and runs the main job
+# make test     sets itself up; lint, format, types, tests
+# make lowest   the tests with the oldest versions that pyproject.toml allows, in an environment of their own
+# make package  wheel and sdist in dist/, checked as PyPI does
+# make review   Scientific Python's checks of a repository
+# Needs python3 (>= 3.11) with venv, and make.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= 2
 
-.PHONY: run test lint types format clean
+EXTRAS := plots,lasso,dask,ray
+LOWEST := .venv-lowest
+
+.PHONY: run test lint types format lowest package review clean
 
 run: $(VENV)/ready
 	$(BIN)/python examples/quickstart.py
@@ -25,10 +31,31 @@ format: $(VENV)/ready
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+lowest: $(LOWEST)/ready
+	$(LOWEST)/bin/python -m pytest -n $(JOBS)
+
+package: $(VENV)/ready
+	rm -rf dist
+	$(BIN)/python -m build
+	$(BIN)/twine check --strict dist/*
+
+review: $(VENV)/ready
+	$(BIN)/sp-repo-review .
+
+# Groups of dependencies came to pip with 25.1.
 $(VENV)/ready: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+	$(BIN)/python -m pip install --quiet --editable '.[$(EXTRAS)]' --group dev
+	touch $@
+
+$(LOWEST)/ready: pyproject.toml tools/lowest.py
+	$(PYTHON) -m venv --clear $(LOWEST)
+	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+	$(LOWEST)/bin/python tools/lowest.py pyproject.toml $(EXTRAS) > $(LOWEST)/constraints.txt
+	$(LOWEST)/bin/python -m pip install --quiet --editable '.[$(EXTRAS)]' --group test \
+		--constraint $(LOWEST)/constraints.txt
 	touch $@
 
 clean:
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis out
+	rm -rf $(VENV) $(LOWEST) .mypy_cache .pytest_cache .ruff_cache .hypothesis dist out

@@ -152,7 +152,7 @@ def _date(seconds: object) -> str:
     if not isinstance(seconds, int):
         return "at an unknown time"
     try:
-        moment = datetime.datetime.fromtimestamp(seconds, datetime.timezone.utc)
+        moment = datetime.datetime.fromtimestamp(seconds, datetime.UTC)
     except (OverflowError, ValueError, OSError):
         return "at an unknown time"
     return f"{moment:%Y-%m-%d %H:%M} UTC"

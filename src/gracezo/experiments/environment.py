@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,7 @@ def describe() -> dict[str, Any]:
         "processor": _processor(),
         "cores": os.cpu_count(),
         "machine": f"{platform.system()} {platform.machine()}",
-        "date": datetime.now(timezone.utc).date().isoformat(),
+        "date": datetime.now(UTC).date().isoformat(),
     }
 
 
