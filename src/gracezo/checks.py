@@ -277,6 +277,12 @@ def seed(given: SeedLike | None, rng: SeedLike | None = None) -> int | None:
     )
 
 
+def drawn_seed(given: SeedLike | None, rng: SeedLike | None) -> int:
+    """Return the same, drawn by the operating system when neither is given."""
+    chosen = seed(given, rng)
+    return draw_seed() if chosen is None else chosen
+
+
 def options(given: object) -> dict[str, Any]:
     """Return the options as a dictionary."""
     if given is None:

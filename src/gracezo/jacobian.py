@@ -14,7 +14,7 @@ from gracezo import checks
 from gracezo.conduct import evaluator
 from gracezo.core.asks import Ask, Point, Role, Steps
 from gracezo.core.drive import drive
-from gracezo.core.keys import Key
+from gracezo.core.keys import Key, SeedLike
 from gracezo.core.method import HasEstimator, Problem
 from gracezo.core.outputs import Outputs
 from gracezo.core.result import Finish, Status
@@ -45,7 +45,8 @@ def estimate_jacobian(
     batch: int = 1,
     copy: bool = True,
     on_failure: str | tuple[str, int] = "raise",
-    seed: int | None = None,
+    seed: SeedLike | None = None,
+    rng: SeedLike | None = None,
 ) -> JacobianEstimate:
     """Find the columns of a Jacobian that are not zero, by about as many queries as there are.
 
@@ -58,7 +59,7 @@ def estimate_jacobian(
         Gets a float64 array in x's shape, then `args`, and returns m finite numbers, always as many;
         with `vectorized`, gets (k, *x.shape) and returns (k, m). One number (m = 1) goes the way of
         `estimate_gradient`.
-    x, args, bounds, names, vectorized, workers, batch, copy, on_failure, seed
+    x, args, bounds, names, vectorized, workers, batch, copy, on_failure, seed, rng
         As in `minimize`. With a `batch`, probes go out together: fewer rounds, a few queries more.
     f0
         What the function returns at x, when that is known.
@@ -100,7 +101,7 @@ def estimate_jacobian(
     if leave is not None and not 0.0 < leave < 1.0:
         raise ValueError(f"tol must be a share, between 0 and 1; given: {tol!r}")
     outputs = checks.outputs("f0", f0)
-    drawn = checks.seed(seed)
+    drawn = checks.drawn_seed(seed, rng)
     together = checks.batch(batch)
     single = catalog.make("auto", Problem(start.size, batch=together, bounds=walls), {})
     assert isinstance(single, HasEstimator)

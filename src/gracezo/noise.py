@@ -11,7 +11,7 @@ import numpy.typing as npt
 from gracezo import checks
 from gracezo.core.asks import Steps
 from gracezo.core.drive import drive
-from gracezo.core.keys import Key, SeedLike, draw_seed
+from gracezo.core.keys import Key, SeedLike
 from gracezo.core.result import Finish, Status
 from gracezo.core.run import Limits, Run
 from gracezo.core.steps import valued
@@ -54,8 +54,7 @@ def estimate_noise(
     """
     checks.function("fun", fun)
     start = checks.point("x", x)
-    chosen = checks.seed(seed, rng)
-    key = Key(draw_seed() if chosen is None else chosen)
+    key = Key(checks.drawn_seed(seed, rng))
     found: list[NoiseEstimate] = []
 
     def steps() -> Steps[Finish]:

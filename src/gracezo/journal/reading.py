@@ -81,7 +81,7 @@ class Record:
     ...     result = gracezo.minimize(sum, [1.0, 2.0], method="fdsa", max_queries=4, journal=journal)
     ...     record = read(journal)
     >>> [query.role for query in record.queries], [step.queries for step in record.steps]
-    (['start', 'refresh', 'refresh', 'step'], [1, 4])
+    (['start', 'probe', 'probe', 'step'], [1, 4])
     """
 
     identity: Identity
