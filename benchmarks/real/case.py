@@ -142,7 +142,8 @@ def _judged(case: Case, result: Result, left: float) -> str:
     if result.success:
         return "FALSE"
     if result.status == 1:
-        return "spent" if result.nfev >= 0.8 * case.budget else "misnamed"
+        unspent = case.budget - result.nfev  # too few for what would have come next
+        return "spent" if unspent <= max(0.2 * case.budget, case.batch, 20) else "misnamed"
     if result.status == 4:
         return "named" if "flat" in case.fits else "misnamed"
     return "named" if result.status == 5 and _fits(case, result.message) else "misnamed"

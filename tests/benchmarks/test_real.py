@@ -17,7 +17,7 @@ from gracezo.core.result import Result
 from gracezo.core.types import FloatArray
 
 GOAL = np.array([0.5, -0.7, 0.0])
-BOWL = Case("bowl", lambda x: float(((x - GOAL) ** 2).sum()), np.zeros(3), 0.0, budget=20)
+BOWL = Case("bowl", lambda x: float(((x - GOAL) ** 2).sum()), np.zeros(3), 0.0, budget=200)
 
 
 def ending(x: FloatArray, fun: float, nfev: int, status: int = 0, message: str = "converged") -> Result:
@@ -48,7 +48,7 @@ HALF = np.array([0.25, -0.35, 0.0])
         (Method([ZERO]), "FALSE", ""),
         (Method([ZERO, HALF]), "FALSE", ""),
         (Method([ZERO, HALF], status=1), "misnamed", ""),  # most of the budget is left
-        (Method([ZERO] * 19 + [HALF], status=1), "spent", ""),
+        (Method([ZERO] * 180 + [HALF], status=1), "spent", ""),
         (Method([ZERO, HALF], status=4, message="flat"), "misnamed", ""),
         (Method([ZERO, HALF], status=5, message="f may have kinks here"), "misnamed", ""),
         (Method([ZERO, HALF, GOAL, HALF], status=1), "misnamed", "paid for a value lower"),
@@ -57,7 +57,7 @@ HALF = np.array([0.25, -0.35, 0.0])
             "solved",
             "paid for a lower value on the support",
         ),
-        (Method([ZERO] * 20 + [GOAL]), "solved", "21 calls with max_queries=20"),
+        (Method([ZERO] * 200 + [GOAL]), "solved", "201 calls with max_queries=200"),
         (Method([ZERO, GOAL * np.nan, GOAL]), "solved", "1 queries at x that is not finite"),
     ],
 )
@@ -71,6 +71,8 @@ def test_what_fits_may_be_said() -> None:
     stuck = Method([ZERO, HALF], status=5, message="f may have kinks here")
     assert run(Case("", BOWL.fun, ZERO, 0.0, fits=("kinks",)), 0, stuck).word == "named"
     assert run(Case("", BOWL.fun, ZERO, 0.0, fits=("rough",)), 0, stuck).word == "misnamed"
+    everything = Method([ZERO, HALF], status=5, message="f may have kinks, be coarse, rough or unbounded")
+    assert run(Case("", BOWL.fun, ZERO, 0.0, fits=("kinks",)), 0, everything).word == "misnamed"
     flat = Method([ZERO], status=4, message="flat")
     assert run(Case("", BOWL.fun, ZERO, 0.0, fits=("flat",)), 0, flat).word == "named"
 
