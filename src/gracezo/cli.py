@@ -10,13 +10,15 @@ from difflib import get_close_matches
 from typing import NoReturn
 
 import gracezo
-from gracezo.commands import completion, journal, methods, minimize, reproduce, screen
+from gracezo.commands import completion, journal, methods, minimize, report, reproduce, screen, watch
 from gracezo.commands.errors import CommandError, WrongWords
 
 COMMANDS = {
     "minimize": minimize,
     "screen": screen,
     "journal": journal,
+    "report": report,
+    "watch": watch,
     "methods": methods,
     "reproduce": reproduce,
     "completion": completion,

@@ -151,7 +151,7 @@ def test_any_values_can_be_drawn(values: list[float]) -> None:
     assert "inf" not in svg
     path = next(e for e in root.iter() if e.get("class") == "line a").get("d", "")
     places = [float(part) for part in path.replace("M", " ").replace("H", " ").replace("V", " ").split()]
-    assert all(-1e-6 <= place <= 640 + 1e-6 for place in places)
+    assert all(-1e-6 <= place <= 460 + 1e-6 for place in places)
 
 
 @given(size=st.integers(1, 5000), seed=st.integers(0, 2**32))

@@ -19,7 +19,9 @@ from gracezo.core.names import Names
 from gracezo.core.types import BoolArray, FloatArray, IntArray, record
 
 if TYPE_CHECKING:
+    import os
     from collections.abc import Sequence
+    from pathlib import Path
 
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
@@ -165,6 +167,34 @@ class Result(OptimizeResult):  # type: ignore[misc]  # SciPy has no type hints
         from gracezo.report import plots  # noqa: PLC0415
 
         return plots.result(self, kind, axes)
+
+    def report(self, path: str | os.PathLike[str], *, journal: str | os.PathLike[str] | None = None) -> Path:
+        """Write a page about the run, one HTML file that needs nothing else.
+
+        Parameters
+        ----------
+        path
+            Where to, ending in .html.
+        journal
+            The journal of the run, for all that the result itself does not hold: time, what the queries
+            were for, slopes, noise, failures, settings.
+
+        Returns
+        -------
+        Path
+            The page.
+
+        Examples
+        --------
+        >>> import gracezo, tempfile
+        >>> result = gracezo.minimize(lambda x: float(x @ x), [1.0, 2.0], max_queries=20)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     print(result.report(folder + "/run.html").name)
+        run.html
+        """
+        from gracezo.report import page  # noqa: PLC0415
+
+        return page.result_report(self, path, journal)
 
     def to_dataframe(self, table: str = "coordinates") -> Any:
         """Return a pandas DataFrame: where x has changed, or the iterates. Needs pandas.

@@ -18,6 +18,7 @@ from gracezo.core.types import FloatArray
 
 _LOG_FROM = 30.0  # a logarithmic axis where the largest value is so many times the least
 _TINY = 1e-290
+_MARGIN = 0.06  # of half the span, free at both ends
 _INK = {"a": "#2a6fdb", "b": "#d9622b"}
 
 
@@ -51,8 +52,8 @@ class Chart:
     x_label: str
     y_label: str
     lines: Sequence[Line]
-    width: int = 640
-    height: int = 260
+    width: int = 460
+    height: int = 240
     seconds: bool = field(default=False)  # whether x is a time
 
     def svg(self) -> str:
@@ -60,12 +61,12 @@ class Chart:
         drawn = [line for line in self.lines if len(line.x)]
         if not drawn:
             return ""
-        left, right, top, bottom = 62.0, 12.0, 10.0, 40.0
+        left, right, top, bottom = 74.0, 12.0, 10.0, 42.0
         across = Scale.over([line.x for line in drawn], left, self.width - right, log=False)
         up = Scale.over([line.y for line in drawn], self.height - bottom, top)
         parts = [
             f'<svg viewBox="0 0 {self.width} {self.height}" role="img" class="chart" '
-            f'xmlns="http://www.w3.org/2000/svg" font-family="system-ui, sans-serif" font-size="12">'
+            f'xmlns="http://www.w3.org/2000/svg" font-family="system-ui, sans-serif" font-size="13">'
             f"<title>{escape(self.title)}</title>"
         ]
         for place, text in up.marks(5):
@@ -74,7 +75,7 @@ class Chart:
                 f'stroke-opacity=".15"/><text class="axis" x="{left - 8:g}" y="{place + 4:.1f}" '
                 f'text-anchor="end" fill="currentColor">{text}</text>'
             )
-        for place, text in across.marks(6, seconds=self.seconds):
+        for place, text in across.marks(5, seconds=self.seconds):
             parts.append(
                 f'<text class="axis" x="{place:.1f}" y="{self.height - bottom + 18:g}" text-anchor="middle" '
                 f'fill="currentColor">{text}</text>'
@@ -110,6 +111,9 @@ class Scale:
             room, largest = (abs(low) if abs(low) > _TINY else 1.0) * 0.5, float(np.finfo(np.float64).max)
             low, high = max(low - room, -largest), min(high + room, largest)
             log = False
+        elif not log:
+            room = (high / 2 - low / 2) * _MARGIN
+            low, high = low - room, high + room
         return cls(low, high, start, end, log)
 
     def __call__(self, values: FloatArray) -> FloatArray:
@@ -126,7 +130,7 @@ class Scale:
         ticks = _decades(self.low, self.high, count) if self.log else []
         if len(ticks) < 2:
             ticks = _round_numbers(self.low, self.high, count)
-        say = _duration if seconds else _tick
+        say = duration if seconds else _tick
         return [(float(place), say(tick)) for place, tick in zip(self(np.array(ticks)), ticks, strict=True)]
 
 
@@ -194,7 +198,8 @@ def _tick(value: float) -> str:
     return f"{value:.4g}".replace("e-0", "e-").replace("e+0", "e").replace("e+", "e")
 
 
-def _duration(seconds: float) -> str:
+def duration(seconds: float) -> str:
+    """Return a time in the unit that suits it."""
     for unit, length in (("d", 86400.0), ("h", 3600.0), ("min", 60.0)):
         if seconds >= 2 * length:
             return f"{seconds / length:.3g} {unit}"
