@@ -157,7 +157,7 @@ def test_a_newer_format(tmp_path: Path, whole: Path) -> None:
     shutil.copy(whole, tmp_path / "run.db")
     with closing(sqlite3.connect(tmp_path / "run.db")) as db:
         db.execute("PRAGMA user_version = 9")
-    with pytest.raises(gracezo.JournalError, match="has journal format 9; this gracezo reads format 3"):
+    with pytest.raises(gracezo.JournalError, match="has journal format 9; this gracezo reads format 4"):
         read(tmp_path / "run.db")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -36,12 +36,23 @@ class Query:
 
 @dataclass(frozen=True, eq=False)
 class Step:
-    """One iterate, x0 first: after how many queries, f there, and x itself (flat; None if it is not kept)."""
+    """One iterate, x0 first.
+
+    Attributes
+    ----------
+    step, queries, value
+        Its number, after how many queries it was reached, and f there.
+    x : ndarray or None
+        The point, flat; None if it is not kept.
+    length : float
+        How far it is from the last one that is kept; NaN if it is not.
+    """
 
     step: int
     queries: int
     value: float
     x: FloatArray | None
+    length: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,8 +120,16 @@ class Record:
         return points, np.array([value for _, value in pairs])
 
 
-def read(path: str | os.PathLike[str]) -> Record:
-    """Return what a journal holds, also while a run is writing it; its sums are checked."""
+def read(path: str | os.PathLike[str], *, points: bool = True) -> Record:
+    """Return what a journal holds, also while a run is writing it; its sums are checked.
+
+    Parameters
+    ----------
+    path
+        The journal.
+    points
+        Whether to have x of every iterate that is kept, or of the lowest alone, which takes less memory.
+    """
     file = JournalFile.reading(Path(path))
     try:
         with file.snapshot():
@@ -132,7 +151,7 @@ def read(path: str | os.PathLike[str]) -> Record:
                 finish=store.finish(),
                 result=store.result(),
                 queries=queries,
-                steps=list(_steps(file, identity.x0.ravel(), budget)),
+                steps=_listed(_steps(file, identity.x0.ravel(), budget), points),
                 in_flight=sum(ask.rows for ask in asks) - open_rows,
                 reasked=sum(ask.reasked for ask in asks),
                 aside=answers - len(queries),
@@ -158,6 +177,22 @@ def _shown(value: Any) -> Any:
     return np.frombuffer(value, "<f8").tolist() if isinstance(value, bytes) else value
 
 
+def _listed(steps: Iterator[Step], points: bool) -> list[Step]:
+    """Return the iterates, with all their points or with the lowest one's."""
+    listed: list[Step] = []
+    lowest: int | None = None
+    for step in steps:
+        listed.append(step)
+        if points or step.x is None:
+            continue
+        last, lower = len(listed) - 1, lowest is None or step.value < listed[lowest].value
+        dropped = lowest if lower else last
+        lowest = last if lower else lowest
+        if dropped is not None:
+            listed[dropped] = replace(listed[dropped], x=None)
+    return listed
+
+
 def _steps(file: JournalFile, x0: FloatArray, budget: int | None) -> Iterator[Step]:
     """Yield the iterates, less those that another budget has led to."""
     x = x0.copy()
@@ -168,9 +203,11 @@ def _steps(file: JournalFile, x0: FloatArray, budget: int | None) -> Iterator[St
         if curtailed not in (None, budget):
             continue
         if coordinates is None:
-            yield Step(step, queries, value, None)
+            yield Step(step, queries, value, None, math.nan)
             continue
         with file.believing():
             where = slice(None) if indices is None else np.frombuffer(indices, "<u4")
-            x[where] = np.frombuffer(coordinates, "<f8")
-        yield Step(step, queries, value, x.copy())
+            new = np.frombuffer(coordinates, "<f8")
+            length = float(np.linalg.norm(new - x[where]))
+            x[where] = new
+        yield Step(step, queries, value, x.copy(), length)

@@ -10,7 +10,7 @@ overwritten: it says how many entries there are, and the last sum.
 from __future__ import annotations
 
 APPLICATION = 0x67726365  # "grce"
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 
 TABLES = {
     # value: text (JSON), or bytes for what is large.
@@ -49,9 +49,14 @@ SCHEMA = {
     for name, columns in TABLES.items()
 } | {
     "head": "CREATE TABLE head (one INTEGER PRIMARY KEY, entries INTEGER, sum INTEGER)",
-    "queries": "CREATE VIEW queries AS SELECT before + row + 1 AS query, role, value, failure, at FROM "
-    "(SELECT ask, row, value, failure, at, max(entry) FROM answers GROUP BY ask, row) JOIN "
-    "(SELECT id, role, sum(rows) OVER (ORDER BY id) - rows AS before FROM "
-    "(SELECT id, role, rows, aside, max(entry) FROM asks GROUP BY id) WHERE aside = 0) "
-    "ON id = ask ORDER BY query",
+    # In one pass over asks and answers together: a join would compare each with each, for want of an index.
+    "queries": "CREATE VIEW queries AS SELECT upto - own + row + 1 AS query, role, value, failure, at FROM "
+    "(SELECT row, value, failure, at, sum(rows) OVER (ORDER BY ask) AS upto, max(rows) OVER same AS own, "
+    "max(role) OVER same AS role, max(aside) OVER same AS gone FROM "
+    "(SELECT id AS ask, -1 AS row, NULL AS value, NULL AS failure, NULL AS at, role, "
+    "CASE aside WHEN 0 THEN rows ELSE 0 END AS rows, aside FROM "
+    "(SELECT id, role, rows, aside, max(entry) FROM asks GROUP BY id) UNION ALL "
+    "SELECT ask, row, value, failure, at, NULL, 0, NULL FROM "
+    "(SELECT ask, row, value, failure, at, max(entry) FROM answers GROUP BY ask, row)) "
+    "WINDOW same AS (PARTITION BY ask)) WHERE row >= 0 AND gone = 0 ORDER BY query",
 }

@@ -36,7 +36,7 @@ def report(
     ...     report(journal, folder + "/run.html").name
     'run.html'
     """
-    record = read(journal)
+    record = read(journal, points=False)
     replayed = None
     if replay > 0.0:
         replayed = Replay(record)

@@ -81,11 +81,6 @@ class Replay:
         except (TypeError, ValueError, ImportError) as error:
             self.trouble = f"This run cannot be replayed here: {error}."
 
-    @property
-    def answer(self) -> Point | None:
-        """The answer of the run, if the replay has come to the same end as the record."""
-        return self._run.best if self._run is not None and self._over and self.trouble is None else None
-
     def follow(self, record: Record, seconds: float) -> None:
         """Go on with the replay, for at most so long."""
         run, queries, until = self._run, record.queries, time.monotonic() + seconds

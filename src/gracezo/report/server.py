@@ -82,7 +82,7 @@ class Source:
             self._said = f"There is no {self.path.name} any more." if self._stamp else self._said
         else:
             try:
-                record = read(self.path)
+                record = read(self.path, points=False)
             except JournalError as error:  # being made at this moment, or damaged
                 self._said = str(error)
             else:

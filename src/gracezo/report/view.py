@@ -5,8 +5,8 @@ from __future__ import annotations
 import datetime
 import platform
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -124,16 +124,14 @@ def of_record(record: Record, title: str, replayed: Replay | None = None) -> Vie
     spent = np.array([step.queries for step in steps], dtype=np.int64)
     at = np.maximum.accumulate(np.array([query.at for query in queries], dtype=np.float64))
     seconds = at - at[0] if len(at) else _NONE
-    points = [step.x for step in steps]
-    lowest = _best(record)
-    x = x0 if lowest is None or points[lowest] is None else points[lowest]
-    assert x is not None
     start = float(steps[0].value) if steps else None
-    best, error = (None if lowest is None else float(steps[lowest].value)), 0.0
+    kept = [(step.value, step.x) for step in steps if step.x is not None]
+    best, x = min(kept, key=itemgetter(0), default=(start, x0))
+    error = 0.0
     finish = record.finish
-    answer = replayed.answer if replayed is not None else None
-    if answer is not None:
-        x, best, error = answer.x, answer.value, answer.error
+    answer = record.result
+    if finish is not None and answer is not None:
+        x, best, error = answer.x.ravel(), words.value_of(answer), float(answer.get("fun_error", 0.0))
     indices = changed(x0, x)
     message = "queries go out, or it was stopped by force" if finish is None else finish.message
     view = View(
@@ -157,7 +155,7 @@ def of_record(record: Record, title: str, replayed: Replay | None = None) -> Vie
         trace_queries=spent.astype(np.float64),
         trace_values=np.array([step.value for step in steps], dtype=np.float64),
         trace_seconds=seconds[np.clip(spent, 1, len(seconds)) - 1] if len(seconds) else _NONE,
-        trace_lengths=_lengths(points),
+        trace_lengths=np.array([step.length for step in steps], dtype=np.float64),
         roles=dict(Counter(query.role for query in queries)),
         failures=[(query.query, query.failure) for query in queries if query.failure is not None],
         settings=_settings(record),
@@ -176,22 +174,6 @@ def _with(view: View, replayed: Replay) -> View:
     )
 
 
-def _best(record: Record) -> int | None:
-    """Return the iterate that is shown where no replay tells the answer: the lowest whose x is kept."""
-    kept = [place for place, step in enumerate(record.steps) if step.x is not None]
-    return min(kept, key=lambda place: record.steps[place].value, default=None)
-
-
-def _lengths(points: Sequence[FloatArray | None]) -> FloatArray:
-    """Return how far each iterate is from the one before; NaN where that is not kept."""
-    lengths = [np.nan] * len(points)
-    for place in range(1, len(points)):
-        here, before = points[place], points[place - 1]
-        if here is not None and before is not None:
-            lengths[place] = float(np.linalg.norm(here - before))
-    return np.array(lengths)
-
-
 def _settings(record: Record) -> dict[str, str]:
     arguments = dict(record.identity.arguments)
     options = arguments.pop("options", None) or {}
@@ -203,9 +185,7 @@ def _settings(record: Record) -> dict[str, str]:
     told |= {name: value for name, value in limits.items() if value is not None}
     created = record.header.get("created")
     if isinstance(created, int) and 0 <= created < 2**36:
-        told["begun"] = (
-            f"{datetime.datetime.fromtimestamp(created, datetime.timezone.utc):%Y-%m-%d %H:%M} UTC"
-        )
+        told["begun"] = f"{datetime.datetime.fromtimestamp(created, datetime.UTC):%Y-%m-%d %H:%M} UTC"
     told |= {"written by": f"gracezo {record.header.get('library')}"}
     return {name: _brief(value) for name, value in told.items()} | _versions()
 
