@@ -21,7 +21,7 @@ def said(capsys: pytest.CaptureFixture[str]) -> str:
 @pytest.mark.parametrize(
     ("words", "hint"),
     [
-        ("reprodce main", "did you mean 'reproduce'?"),
+        ("reprodce main", "did you mean 'reproduce' or 'report'?"),
         ("reproduce mian", "did you mean 'main'?"),
         ("reproduce", "name a table: main, "),
         ("reproduce main --methods grce", "did you mean 'grace'"),
