@@ -156,7 +156,7 @@ def test_grace_asks_a_pair_again_with_new_signs(lost: Sequence[int], queries: in
 def test_noise_is_measured_at_another_spacing() -> None:
     random = np.random.default_rng(0)
     at = Point(np.zeros(3), 1.0)
-    steps = measure_noise(at, random_line(at, Key(0)))
+    steps = measure_noise(at, random_line(at, Key(0))[0])
     first = next(steps)
     assert isinstance(first, Ask)
     second = steps.send(np.array([1.0, 1.0, np.nan, 1.0, 1.0, 1.0]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from math import comb, factorial
 
@@ -11,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import gracezo
+from gracezo.core.types import FloatArray
 from gracezo.estimators.noise import Spacing, judge, levels
 
 # A difference table worked out by hand: values on a slope, with noise of a few units.
@@ -178,3 +180,47 @@ def test_every_query_is_counted() -> None:
 
     estimate = gracezo.estimate_noise(f, np.full(5, 0.3), seed=3)
     assert estimate.queries == count[0]
+
+
+@pytest.mark.parametrize("share", [0.03, 0.1, 0.3, 1.0])
+def test_noise_as_loud_as_f(share: float) -> None:
+    ratios = []
+    for seed in range(20):
+        random = np.random.default_rng(seed)
+        noisy = lambda x, random=random: 5.0 + x[0] ** 2 + 5.0 * share * random.standard_normal()  # noqa: E731
+        estimate = gracezo.estimate_noise(noisy, np.zeros(50), seed=seed)
+        assert estimate.detected
+        ratios.append(estimate.level / (5.0 * share))
+    assert 0.5 < np.median(ratios) < 1.5
+    assert min(ratios) > 0.1
+
+
+@pytest.mark.parametrize(
+    "smooth",
+    [
+        lambda x: 5.0 + x.sum() if x.any() else 1.0,  # a jump where it begins
+        lambda x: float(np.exp(1e3 * x.sum())),
+        lambda x: 1e14 * float(((x - 1e-7) ** 2).sum()),
+        lambda x: 1.0 + float(np.abs(x - 1e-8).sum()),
+    ],
+)
+def test_what_changes_by_more_than_a_tenth_need_not_be_noise(smooth: Callable[[FloatArray], float]) -> None:
+    estimate = gracezo.estimate_noise(smooth, np.zeros(20), seed=0)
+    assert estimate.level < 1e-13
+
+
+def _walled(x: FloatArray, low: float, high: float) -> float:
+    assert ((x >= low) & (x <= high)).all()
+    return float(np.float32(1.0 + x @ x))
+
+
+@pytest.mark.parametrize("workers", [None, 2])
+def test_bounds_arguments_and_workers(workers: int | None) -> None:
+    x = np.array([0.0, 1.0, 0.5])
+    estimate = gracezo.estimate_noise(
+        _walled, x, (0.0, 1.0), bounds=[(0.0, 1.0)] * 3, workers=workers, seed=0
+    )
+    assert estimate.detected
+    assert 1e-9 < estimate.level < 1e-6
+    with pytest.raises(ValueError, match="fix every coordinate"):
+        gracezo.estimate_noise(_walled, x, (0.0, 1.0), bounds=[(v, v) for v in x])

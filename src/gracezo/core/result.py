@@ -35,6 +35,7 @@ class Status(enum.IntEnum):
     STOPPED = 2
     FAILED = 3
     NOTHING_TO_FIND = 4
+    STUCK = 5
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,8 @@ class Result(OptimizeResult):  # type: ignore[misc]  # SciPy has no type hints
     status : int
         0 converged or target reached; 1 queries, steps or seconds spent;
         2 stopped by a callback or an interrupt; 3 an evaluation failed;
-        4 nothing to find (all probes flat), or stuck, as the message says.
+        4 nothing to find (f is flat up to the scales of the coordinates); 5 stuck, though lower values may
+        be near: f is coarse, rough, has kinks or no lower bound, or noise hides it; the message says which.
     message : str
         The same in words.
     support : ndarray of int

@@ -27,6 +27,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gracezo.core.asks import Ask, Point, Role, SparseRows, Steps
+from gracezo.core.box import Box
 from gracezo.core.keys import Key
 from gracezo.core.types import FloatArray
 
@@ -188,10 +189,14 @@ def _agreed(values: FloatArray) -> float:
     return 0.0
 
 
-def random_line(at: Point, key: Key) -> SparseRows:
-    """Return a random direction of length one."""
+def random_line(at: Point, key: Key, box: Box | None = None) -> tuple[SparseRows, float]:
+    """Return a random direction of length one, and how far it stays within the bounds."""
     direction = key.generator().standard_normal(len(at.x))
-    return SparseRows.single(np.arange(len(at.x)), direction / np.linalg.norm(direction))
+    if box is not None:
+        direction = box.inward(at.x, np.arange(len(at.x)), direction)
+    norm = float(np.linalg.norm(direction))
+    line = SparseRows.single(np.arange(len(at.x)), direction / norm)
+    return line, math.inf if box is None else norm
 
 
 def measure_noise(

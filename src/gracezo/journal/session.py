@@ -328,7 +328,7 @@ class Session:
         if finish is None:
             return
         if self._place < len(self._asks):  # the record goes further
-            of_itself = finish.status in (Status.CONVERGED, Status.SPENT, Status.NOTHING_TO_FIND)
+            of_itself = finish.status not in (Status.STOPPED, Status.FAILED)
             if of_itself and (self._as_recorded or run.curtailed):
                 raise self._diverges(run, f"it ends after {run.nfev:,} queries, and the record goes on")
             return

@@ -17,6 +17,7 @@ _VERDICTS: dict[int, str] = {
     Status.STOPPED: "stopped",
     Status.FAILED: "failed",
     Status.NOTHING_TO_FIND: "nothing found",
+    Status.STUCK: "stuck",
 }
 
 

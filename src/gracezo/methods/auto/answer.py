@@ -13,12 +13,12 @@ from typing import TypeVar
 
 import numpy as np
 
-from gracezo.core.asks import Ask, OutOfQueries, Point, Role, Steps
+from gracezo.core.asks import Ask, Moved, OutOfQueries, Point, Role, Steps
 from gracezo.core.steps import relayed
 from gracezo.core.types import FloatArray
 
 R = TypeVar("R")
-_EXACT = {Role.PROBE: Role.SET}
+_EXACT = {Role.PROBE: Role.SET, Role.TRIAL: Role.STEP}
 _NOISY = {Role.CONFIRM: Role.PROBE, Role.REFRESH: Role.PROBE}
 
 ANSWERS = 4
@@ -35,7 +35,10 @@ def answering(steps: Steps[R], exact: bool) -> Steps[R]:
         role = roles.get(ask.role)
         return (yield ask if role is None else Ask(ask.base, ask.offsets, role, ask.reserve))
 
-    return relayed(steps, asked)
+    def moved(said: Moved) -> Moved:
+        return Moved(Point(said.to.x, said.to.value)) if exact and said.to.error else said
+
+    return relayed(steps, asked, moved)
 
 
 def measured_again(at: Point, noise: float) -> Steps[Point]:

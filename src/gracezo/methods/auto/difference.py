@@ -36,11 +36,16 @@ class Differences:
         The constants of the method.
     eps
         A fixed ε, when the user wants one.
+    tol
+        Share of the decrease so far that is not worth a query.
     """
 
-    def __init__(self, constants: Constants, eps: float | None = None) -> None:
+    def __init__(self, constants: Constants, eps: float | None = None, tol: float | None = None) -> None:
         self._constants = constants
         self._fixed = eps
+        self._tol = tol or 0.0
+        self._first = math.nan  # f where the run began
+        self._fallen = 0.0
         self._magnitude = 0.0
         self._ulp_x = 0.0
         self._met: list[float] = []
@@ -58,7 +63,9 @@ class Differences:
         self._bent = 0.0  # the same of either sign, when ε is so long that it matters
         self._typical, self._varied = math.nan, 1.0  # of those met
         self.scale = 0.0
-        """The largest |f| at any iterate: what a step could gain at most, for want of better."""
+        """The largest |f| since the first look: what a step could gain at most, for want of better."""
+        self.largest = 0.0
+        """The same since the beginning of the run."""
         self._bounds = (1.0, 1)  # squared errors in units of their bounds, summed, and their number
         self.density = math.nan
         """Curvature of an anonymous coordinate, in the mean over all of them."""
@@ -66,12 +73,28 @@ class Differences:
     def centre(self, x: FloatArray, value: float) -> None:
         """Note the point around which differences are taken from now on."""
         self._magnitude = abs(value) or 1.0  # at zero nothing tells the scale of f
+        if math.isnan(self._first):
+            self._first = value
+        self._fallen = self._first - value
         self.scale = max(self.scale, self._magnitude)
+        self.largest = max(self.largest, self.scale)
         self._ulp_x = _ULP * float(np.max(np.abs(x), initial=0.0))
         if math.isnan(self.density):
             # Nothing is known yet: as if f fell to zero over a distance of one (or of x itself).
             reach = 1.0 + float(np.mean(x * x))
             self.density = 2.0 * self._magnitude / reach
+
+    def forget(self) -> None:
+        """Forget what was learned of f where it was of another size: nothing is known but that f is noisy."""
+        self.grain, self.density, self.scale = 0.0, math.nan, 0.0
+        self._met.clear()
+        self._typical, self._varied, self._bent, self._flattest = math.nan, 1.0, 0.0, math.inf
+
+    def enlarge(self, size: float) -> None:
+        """Take f for a sum of terms of that size, which cancel where |f| is far below: they are rounded."""
+        self.scale = max(self.scale, size)
+        self.largest = max(self.largest, size)
+        self.grain = max(self.grain, self._constants.rounding * _ULP * size / math.sqrt(2.0))
 
     @property
     def fixed(self) -> bool:
@@ -86,9 +109,12 @@ class Differences:
 
     @property
     def negligible(self) -> float:
-        """A decrease not worth a query: below the rounding of the largest f met, even where f is near 0."""
+        """A decrease not worth a query: below the rounding of the largest f met, even where f is near 0.
+
+        Or below the tolerance.
+        """
         exact = max(self._constants.rounding * _ULP * self.scale, math.sqrt(2.0) * self.grain)
-        return max(self._constants.trust * exact, 2.0 * self._deviation)
+        return max(self._constants.trust * exact, 2.0 * self._deviation, self._tol * self._fallen)
 
     @property
     def _deviation(self) -> float:

@@ -22,6 +22,7 @@ from gracezo.core.method import Problem
 from gracezo.core.result import Finish
 from gracezo.core.steps import counting
 from gracezo.core.types import IntArray
+from gracezo.methods.auto.beyond import SMOOTH, depth, lower
 from gracezo.methods.auto.both import together
 from gracezo.methods.auto.constants import Constants
 from gracezo.methods.auto.density import Density
@@ -36,6 +37,9 @@ from gracezo.methods.auto.walls import Walls
 
 _PATIENCE = 2  # times that a noisy sum of all coordinates must show nothing
 _BARREN = 2  # plantings at one point without a find after which the search is not worth another
+_SMALLER = 1e-3  # of |f| at the last first look: a size that deserves another one
+_NOTHING = 1e-13  # of the decrease so far: an |f| of which nothing more is to be had
+_SEEN = 30.0  # times the rounding of f: ripples
 _PARTS = 256  # of a refresh, after each of which a step is foretold anew
 
 
@@ -66,7 +70,7 @@ class Hunt:
         self._batch = problem.batch
         self._constants = constants
         self._eps = eps
-        self.differences = Differences(constants, eps)
+        self.differences = Differences(constants, eps, problem.tol)
         """How far to move, and what is known of f."""
         self.walls = Walls(problem.bounds)
         """The bounds around the present point."""
@@ -136,6 +140,43 @@ class Hunt:
         self._start = self._here = yield from self._search.begin(at, self._problem.noise)
         return self._here
 
+    def reconsider(self, at: Point) -> Steps[bool]:
+        """Take a first look again, if f is of another size by now; return whether that was so.
+
+        What was below the rounding of f at the beginning may be all that is left.
+        """
+        left, fallen = abs(at.value), self._start.value - at.value
+        least = max(self._problem.tol or 0.0, _NOTHING) * fallen
+        least = max(least, self.differences.grain / _SMALLER)
+        if self.noise or self.kinked or not least < left <= _SMALLER * self.differences.scale:
+            return False
+        self.differences.forget()
+        self._relocate(at)
+        self._plant_outside()
+        yield from self._search.begin(at, 0.0 if self._problem.noise == 0.0 else None)
+        return True
+
+    def beyond(self, at: Point) -> Steps[tuple[Point, float] | None]:
+        """Look at longer scales, unless steps have shown f to be smooth there; return what is lower, if any.
+
+        That is a point, and how deep the ripples are in which the run has stopped.
+        """
+        if self.noise or self._search.flat or self._stepper.foreseen >= SMOOTH:
+            return None
+        self._draws += 1
+        rng = self._key.child(self._draws).generator()
+        support = self._support
+        coordinates = self.free
+        if len(support):
+            coordinates = support.indices[~self.walls.shut(support.indices, support.slopes)]
+        found = yield from lower(at, coordinates, self.walls.box, rng)
+        if found is None or at.value - found.value <= self.differences.negligible:
+            return None
+        self.done = False
+        level = yield from depth(at, coordinates, rng)
+        seen = _SEEN * self.differences.rounding < level < self.differences.scale  # no more: that is a wall
+        return found, level if seen else 0.0
+
     def leg(self, at: Point, rounds: int) -> Steps[Point]:
         """Search and step; return the present point after a step, or after so many rounds without one."""
         if at is not self._here:
@@ -171,8 +212,8 @@ class Hunt:
         """The decrease that all slopes promise, those found and those that sums over the others show."""
         return self._step_promise() + self._support.promise + self._search.promise
 
-    def end(self, at: Point, kinks_across: bool) -> Steps[Finish]:
-        """Say why there is nothing left to ask, given whether kinks are known to couple coordinates."""
+    def end(self, at: Point, kinks_across: bool, spent: int) -> Steps[Finish]:
+        """Say why nothing is left to ask after so many queries, and whether kinks couple coordinates."""
         self._draws += 1
         verdict = Verdict(
             self._support,
@@ -180,7 +221,7 @@ class Hunt:
             self.differences,
             self._stepper.forgone,
             self._start.value - at.value,
-            self._timing.rounds * self._batch,
+            spent,
             self.free,
             self.walls.box,
         )
@@ -323,7 +364,11 @@ class Hunt:
     def _sharpen(self) -> bool:
         """Look more often from now on, if noise may hide a decrease; return whether it may."""
         tree, pairs = self._search.tree, self.differences.pairs
-        return tree is not None and pairs is not None and pairs.sharpen(tree.error, self.differences.flattest)
+        if tree is None or pairs is None:
+            return False
+        # What is seen of all sets together, and in none of them, is hidden too.
+        error = max(tree.error, tree.unexplained / self._constants.trust)
+        return pairs.sharpen(error, self.differences.flattest)
 
     def _replant_outside(self) -> list[Request] | None:
         self._plant_outside()

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gracezo.core.asks import Moved, OutOfQueries, Point, Steps
+from gracezo.core.asks import Ask, Moved, OutOfQueries, Point, Steps
 from gracezo.core.keys import Key
 from gracezo.core.method import Estimator, Problem
 from gracezo.core.result import Finish, GradientEstimate, Status
-from gracezo.core.steps import in_batches, reserving
+from gracezo.core.steps import in_batches, relayed, reserving
+from gracezo.core.types import FloatArray
 from gracezo.methods.auto.across import Across
 from gracezo.methods.auto.answer import ANSWERS, DRAWS, answering, drawn_again, measured_again
 from gracezo.methods.auto.beginning import best_known
@@ -19,6 +20,13 @@ from gracezo.methods.auto.hunt import Hunt
 from gracezo.methods.auto.plain import Plain
 from gracezo.methods.auto.sweep import Sweep
 from gracezo.methods.auto.units import Units
+
+BOTTOMLESS = 2.0**50
+"""Units of f: one that has fallen by so many has no lower bound in sight."""
+
+
+BEYOND = 3
+"""Times that a run goes on from a lower point at a longer distance, where no ripples show."""
 
 
 class Auto:
@@ -85,9 +93,18 @@ class Descent:
         self._problem = problem
         self._constants = constants
         self._hunt = Hunt(problem, constants, eps)
+        self._queries = 0
 
     def run(self, start: Point, key: Key) -> Steps[Finish]:
         """Minimise from `start`."""
+        return relayed(self._run(start, key), self._counted)
+
+    def _counted(self, ask: Ask) -> Steps[FloatArray]:
+        answers = yield ask
+        self._queries += len(answers)
+        return answers
+
+    def _run(self, start: Point, key: Key) -> Steps[Finish]:
         at = best_known(self._problem, start)
         if at is not start:
             yield Moved(at)
@@ -97,14 +114,14 @@ class Descent:
         except OutOfQueries:
             return Finish(Status.SPENT, "the queries are spent before anything could be found")
         noise = self._hunt.noise
-        exact = noise == 0.0 and not self._problem.random
+        exact = (noise == 0.0 or self._hunt.differences.coarse) and not self._problem.random
         descent = answering(self._descend(at, key), exact)
         if self._problem.random:
             at, finish = yield from reserving(descent, DRAWS)
             answer, draws = yield from drawn_again(at)
             judged = f"{finish.message}; one draw was minimised, {draws} others have judged the answer"
             return replace(finish, message=judged, answer=answer)
-        if noise > 0.0:
+        if not exact:
             at, finish = yield from reserving(descent, ANSWERS)
             return replace(finish, answer=(yield from measured_again(at, noise)))
         return (yield from descent)[1]
@@ -113,6 +130,7 @@ class Descent:
         """Go down until nothing is left or the queries are spent; return where that was, and why."""
         hunt = self._hunt
         batch, free = self._problem.batch, hunt.free
+        size = hunt.differences.scale
         across = Across(hunt.differences, hunt.walls, at, key.child(0))
         contest = Contest(
             hunt,
@@ -122,14 +140,44 @@ class Descent:
             batch,
         )
         try:
-            while not contest.over:
-                at = yield from contest.leg(at)
-            finish = yield from hunt.end(at, across.coupled)
+            finish, beyond = None, 0
+            while finish is None:
+                while not contest.over:
+                    at = yield from contest.leg(at)
+                    if at.value < -BOTTOMLESS * size:
+                        return at, Finish(Status.STUCK, "f has no lower bound in sight")
+                if (yield from hunt.reconsider(at)):
+                    continue
+                rough = None if across.coupled else (yield from hunt.beyond(at))
+                if rough is None:
+                    finish = yield from hunt.end(at, across.coupled, self._queries)
+                    continue
+                at, depth = rough
+                yield Moved(at)
+                if depth > 0.0:
+                    return (yield from self._over_ripples(at, depth, key.child(0, 1)))
+                beyond += 1
+                if beyond == BEYOND:
+                    finish = Finish(Status.STUCK, "f is rough or jumps: lower values lie at longer distances")
         except OutOfQueries:
             if not self._remarks(contest) and not self._problem.random:
                 raise
             finish = Finish(Status.SPENT, "the queries are spent")
         return at, replace(finish, message=finish.message + self._remarks(contest))
+
+    def _over_ripples(self, at: Point, depth: float, key: Key) -> Steps[tuple[Point, Finish]]:
+        """Go on where a run has stopped in a ripple, as on a noisy function."""
+        again = Descent(self._units, replace(self._problem, noise=depth), self._constants, None)
+        at, finish = yield from again.descend(at, key)
+        if finish.status is not Status.SPENT:
+            ripples = f"its ripples of about {self._units.value(depth):.2g}"
+            finish = Finish(Status.STUCK, f"f is rough, and no decrease above {ripples} is in sight")
+        return at, finish
+
+    def descend(self, at: Point, key: Key) -> Steps[tuple[Point, Finish]]:
+        """Take a first look, and go down as on a noisy function that answers the same when asked again."""
+        at = yield from self._hunt.begin(at, key)
+        return (yield from self._descend(at, key))
 
     def _remarks(self, contest: Contest) -> str:
         """Return what to add to a message: that f is noisy, or that its gradient is not sparse."""

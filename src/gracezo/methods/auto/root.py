@@ -21,7 +21,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gracezo.core.asks import Point, Role, SparseRows, Steps
+from gracezo.core.asks import Ask, Point, Role, SparseRows, Steps
 from gracezo.estimators.noise import POINTS, grid, measure_noise, quantum
 from gracezo.methods.auto.constants import Constants
 from gracezo.methods.auto.difference import Differences
@@ -38,6 +38,7 @@ _SEEN = 30.0  # times the rounding of f: a change that is seen
 _BEYOND = (2.3, 5.1, 11.7)  # times the distance at which a coarse f has changed: where its step shows
 _STRIDE = 4.0  # from one distance to the next, with noise
 _TRIES = 4
+_LOUD = 0.01  # of |f|: noise that hides all that a look shows which bends f by less than |f| itself
 _HIDDEN = 20.0  # times σ: a change that noise makes too uncertain
 
 
@@ -77,7 +78,7 @@ class FirstLook:
             noise = noise or 0.0  # whoever chooses ε has thought of it
         if noise is None:
             noise = yield from self._measure(at)
-            if 0.0 < noise <= QUIET * abs(at.value):
+            if 0.0 < noise <= QUIET * differences.largest:
                 # What is left of large terms that cancel, say: f passes for exact, only with a larger error.
                 differences.grain, differences.density, noise = noise, guess, 0.0
                 yield from self._fit_exact(at)
@@ -98,6 +99,10 @@ class FirstLook:
     def _measure(self, at: Point) -> Steps[float]:
         """Look as if f were exact; return the noise, measured only if something hints at it."""
         distances, changes = yield from self._fit(at, [1.0, FAR, _FARTHER])
+        farthest, change = self._looks[-1]
+        if QUIET * abs(change) / farthest > abs(at.value) > 0.0:
+            # |f| is next to nothing beside how it would change over one scale.
+            self._differences.enlarge(abs(change) / farthest)
         rounding = self._differences.rounding
         found = [change.ahead for change in changes]
         if max(map(abs, found)) <= _SEEN * rounding or 0.0 in found:
@@ -189,7 +194,9 @@ class FirstLook:
         yield from self._ask(at, [farthest * share if beyond else farthest / share for share in _BEYOND])
         values = np.array([at.value, *self._seen])
         step = quantum(values) or grid(values) or min(abs(moved) for _, moved in self._looks if moved)
-        self._differences.coarse = True
+        # Counts of something random are coarse too, but they are noise.
+        again = yield Ask.at(at.x, Role.AGAIN, 2)
+        self._differences.coarse = bool((again == at.value).all())
         return step / math.sqrt(12.0)
 
     def _level(self, at: Point, first: float = 0.0) -> Steps[float]:
@@ -240,8 +247,11 @@ class FirstLook:
         """Look to both sides, as far as f bends regularly; return whether it does at some distance."""
         differences = self._differences
         pairs = Pairs(differences.noise, self._constants.trust)
-        far, longest = min(differences.length(self._squares), self._room.both), math.inf
-        if far <= differences.single(self._squares, 0.0):
+        longest = math.inf
+        # What loud noise leaves to be seen is far away.
+        loud = differences.noise > _LOUD * differences.scale
+        far = min(1.0 if loud else differences.length(self._squares), self._room.both)
+        if not loud and far <= differences.single(self._squares, 0.0):
             return False  # a bound is too near
         for _ in range(_TRIES):
             (change,) = yield from self._ask(at, [far], CHECKED)
@@ -251,7 +261,7 @@ class FirstLook:
                 far *= math.sqrt(0.5 / bend)
             elif pairs.regular(change):
                 differences.density = 2.0 * bend * differences.scale / far**2 / max(self._squares, 1e-300)
-                if pairs.shows_kinks(change):
+                if loud or pairs.shows_kinks(change):
                     differences.pairs = pairs
                     self.value, self.error = pairs.begin(far, change)
                 # Farther is better while f bends by much less than |f|; where noise hides much, by more.

@@ -109,6 +109,8 @@ class Stepper:
         """The lowest point met by looks."""
         self.care = 10.0
         """How much of the support's gradient must be known before a step."""
+        self.foreseen = 0.0
+        """The longest step of one coordinate in a step that came out as foreseen."""
         self.forgone: FloatArray = np.zeros(0)
         """The slopes, of those met first, that were given up because no step along them brought anything."""
 
@@ -224,6 +226,8 @@ class Stepper:
         self._timing.redeem(best.change)
         missed = abs(best.change - path.foreseen(best.t)) / abs(best.change)
         # A step that came out as foreseen had all it needed; one that did not needs a fuller gradient.
+        if missed <= rules.foreseen:
+            self.foreseen = max(self.foreseen, float(np.abs(path.displacement(best.t)).max()))
         if missed > rules.foreseen:
             self.care = min(self.care * 10.0, FULL)
         elif missed < rules.foreseen / 3.0:

@@ -3,7 +3,8 @@
 Where f is smooth, no slope left is reason enough. Among kinks it is not: a slope may be left that no step
 makes use of, because the coordinate stands on a kink that was not located, or because something is wrong; and
 where kinks couple coordinates, each of them leads uphill though several together may lead down. So a few
-queries make sure before success is claimed.
+queries make sure before success is claimed. Where f is noisy, no slope seen is reason enough only if the
+noise could not hide one that matters; and where it is coarse, lower values may lie beyond all that was seen.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from gracezo.methods.auto.support import Support
 
 FORGONE = 1e-6
 """Share of the decrease so far that slopes may still promise where a run has converged."""
+_LOUD = 0.05  # of the decrease so far: noise that may hide as much again
 _CHECK = 0.25  # share of all queries that it may take to make sure
 _ACROSS = "each coordinate leads uphill, but f has kinks across them"
 
@@ -57,21 +59,38 @@ class Verdict:
     def told(self, at: Point, kinks_across: bool, rng: np.random.Generator) -> Steps[Finish]:
         """Say why the run ends here, given whether kinks are known to couple coordinates."""
         if self.search.flat and not len(self.support):
-            return Finish(Status.NOTHING_TO_FIND, "nothing to find: all probes left the objective unchanged")
+            flat = "all probes left the objective unchanged, up to the scales of the coordinates"
+            return Finish(Status.NOTHING_TO_FIND, f"nothing to find: {flat}")
+        if (why := (yield from self._stuck(at, kinks_across, rng))) is not None:
+            return Finish(Status.STUCK, why)
+        what = "noise" if self.differences.noise else "rounding"
+        return Finish(Status.CONVERGED, f"no decrease above the {what} of f is in sight")
+
+    def _stuck(self, at: Point, kinks_across: bool, rng: np.random.Generator) -> Steps[str | None]:
+        """Say why lower values may be near though none is in sight; None where that is not so."""
         exact = self.differences.noise == 0.0
+        if self.differences.coarse:
+            return "f is coarse, and no decrease above its steps is in sight"
+        if not exact and self._hides():
+            return "the noise of f hides what may be left to be found"
         given_up = np.zeros(len(self.support))
         given_up[: len(self.forgone)] = self.forgone
         forgone = max(self.support.promise_of(given_up), self.support.held_back if exact else 0.0)
         if forgone > FORGONE * self.fallen and not (exact and (yield from self._stands(at, given_up))):
-            stuck = f"slopes promise a decrease of {forgone:.2g}, but no step brings any"
-            return Finish(Status.NOTHING_TO_FIND, f"{stuck}: f may have kinks here")
+            share = f"{min(forgone / self.fallen, 1.0):.1g} of that so far" if self.fallen > 0.0 else "f"
+            return f"slopes promise a decrease by {share}, but no step brings any: f may have kinks, or jump"
         if kinks_across:
-            stuck = "and the way along these leads no further: this may be the minimum, or not"
-            return Finish(Status.NOTHING_TO_FIND, f"{_ACROSS}, {stuck}")
+            return f"{_ACROSS}, and the way along these leads no further: this may be the minimum, or not"
         if exact and (yield from self._crossed(at, rng)):
-            return Finish(Status.NOTHING_TO_FIND, f"{_ACROSS}: several together may lead down")
-        what = "rounding" if exact else "noise"
-        return Finish(Status.CONVERGED, f"no decrease above the {what} of f is in sight")
+            return f"{_ACROSS}: several together may lead down"
+        return None
+
+    def _hides(self) -> bool:
+        """Whether noise may hide a decrease that matters: one above itself, or all of a small one."""
+        noise, tree = self.differences.noise, self.search.tree
+        if noise > _LOUD * self.fallen:
+            return True
+        return tree is not None and self.search.promise > noise + _LOUD * self.fallen
 
     def _stands(self, at: Point, given_up: FloatArray) -> Steps[bool]:
         """Return whether those that promise what steps do not bring stand on kinks that were not located."""

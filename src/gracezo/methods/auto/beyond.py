@@ -1,0 +1,66 @@
+"""Longer scales: before a run is called converged, whether f is all that small differences say.
+
+Where steps as long as a good part of the scale have come out as foreseen, f is smooth so far, and nothing is
+asked. Where none has, f is asked at such lengths, to both sides of where the run has come to. At a minimum
+all of them are higher. If one is lower, the run has stopped in a ripple, and ripples are noise by another
+name: their depth is measured as noise is, by equally spaced values, and the run goes on as on a noisy
+function; or from the lower point, where no ripples show.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gracezo.core.answers import lowest
+from gracezo.core.asks import Ask, Point, Role, SparseRows, Steps
+from gracezo.core.box import Box
+from gracezo.core.types import FloatArray, IntArray
+from gracezo.estimators.noise import POINTS, judge
+
+LENGTHS = (1.0 / 2.0, 1.0 / 4.0, 1.0 / 8.0, 1.0 / 16.0)
+"""Of the scale: how far is looked."""
+SMOOTH = 1.0 / 8.0
+"""Of the scale: a step so long that came out as foreseen shows that f is smooth so far."""
+
+
+def lower(at: Point, coordinates: IntArray, box: Box | None, rng: np.random.Generator) -> Steps[Point | None]:
+    """Return the lowest point at longer scales along these coordinates, if it is lower; two queries a length.
+
+    Parameters
+    ----------
+    at
+        Where the run has come to.
+    coordinates
+        Those that move together.
+    box
+        The bounds, if there are any.
+    rng
+        Where the direction of each length is drawn from.
+    """
+    ways = [length * _direction(len(coordinates), rng) for length in LENGTHS]
+    steps = [side * way for way in ways for side in (1.0, -1.0)]
+    here = at.x[coordinates]
+    if box is not None:
+        steps = [box.place(at.x, coordinates, step) - here for step in steps]
+    rows = [SparseRows.single(coordinates, step) for step in steps if step.any()]
+    if not rows:
+        return None
+    values = yield Ask(at.x, SparseRows.stack(rows), Role.CONFIRM)
+    row = lowest(values)
+    if not values[row] < at.value:
+        return None
+    x = at.x.copy()
+    x[coordinates] = here + rows[row].values
+    return Point(x if box is None else box.clip(x), float(values[row]))
+
+
+def depth(at: Point, coordinates: IntArray, rng: np.random.Generator) -> Steps[float]:
+    """Return how deep ripples are, as a standard deviation; 0 where f is smooth at these lengths."""
+    way = SMOOTH / (POINTS - 1) * _direction(len(coordinates), rng)
+    rows = [SparseRows.single(coordinates, place * way) for place in range(1, POINTS)]
+    values = yield Ask(at.x, SparseRows.stack(rows), Role.CONFIRM)
+    return 0.0 if np.isnan(values).any() else judge(np.insert(values, 0, at.value))[1]
+
+
+def _direction(size: int, rng: np.random.Generator) -> FloatArray:
+    return np.asarray(rng.uniform(0.5, 1.5, size) * rng.choice([-1.0, 1.0], size))

@@ -1,0 +1,208 @@
+"""What a run of `auto` claims at its end is true, on functions where that is easily wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.optimize import minimize as scipy_minimize
+
+import gracezo
+from gracezo.core.result import Result, Status
+from gracezo.core.types import FloatArray
+
+Function = Callable[[FloatArray], float]
+
+
+class Paid:
+    """A function that remembers what was paid for."""
+
+    def __init__(self, fun: Function) -> None:
+        self.fun = fun
+        self.points: list[FloatArray] = []
+        self.values: list[float] = []
+
+    def __call__(self, x: FloatArray) -> float:
+        self.points.append(x.copy())
+        self.values.append(self.fun(x))
+        return self.values[-1]
+
+
+def bowl(seed: int, d: int = 300, s: int = 4) -> Function:
+    random = np.random.default_rng(seed)
+    found = random.choice(d, s, replace=False)
+    goal = random.uniform(0.5, 1.0, s) * random.choice([-1.0, 1.0], s)
+    weights = random.uniform(0.5, 2.0, s)
+    return lambda x: float(weights @ (x[found] - goal) ** 2)
+
+
+def minimised(fun: Function, d: int, seed: int, **keywords: Any) -> Result:
+    return gracezo.minimize(fun, np.zeros(d), seed=seed, **{"max_queries": 2000} | keywords)
+
+
+# ---------------------------------------------------------------- solved
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("offset", [1e3, 1e6, 1e8, -1e7])
+def test_beside_an_offset_f_is_solved_to_what_rounding_allows(offset: float, seed: int) -> None:
+    fun = bowl(seed)
+    result = minimised(lambda x: fun(x) + offset, 300, seed)
+    assert result.success
+    assert fun(result.x) <= 100 * np.spacing(abs(offset)) + 1e-9
+    assert result.nfev <= (1.1 if abs(offset) <= 1e3 else 2.0) * minimised(fun, 300, seed).nfev + 2
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("left", [1e-17, -1e-14, 1e-12])
+def test_what_is_left_of_terms_that_cancel_at_x0_is_no_size_of_f(left: float, seed: int) -> None:
+    fun = bowl(seed)
+    first = fun(np.zeros(300))
+    result = minimised(lambda x: fun(x) - first + left, 300, seed)
+    assert result.success
+    assert fun(result.x) < 1e-11 * first
+    assert result.nfev <= 50
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("away", [1e3, 1e8])
+def test_a_minimum_far_away(away: float, seed: int) -> None:
+    goal = away * np.random.default_rng(seed).uniform(0.5, 1.0, 3)
+    result = minimised(lambda x: float(((x - goal) ** 2).sum()), 3, seed)
+    assert result.success
+    assert result.x == pytest.approx(goal, rel=1e-6)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_is_left_after_a_fall_by_many_orders_is_found(seed: int) -> None:
+    result = minimised(lambda x: float(1e10 * (x[0] - 0.3) ** 2 + (x[1] - 1.0) ** 2), 2, seed)
+    assert result.success
+    assert result.x == pytest.approx([0.3, 1.0], abs=1e-4)
+    assert result.nfev <= 40
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_an_exponential(seed: int) -> None:
+    goal = np.random.default_rng(seed).uniform(0.6, 1.2, 3)
+    result = minimised(lambda x: float(np.exp(10.0 * min(((x - goal) ** 2).sum(), 60.0))), 3, seed)
+    assert result.fun == pytest.approx(1.0, abs=1e-4)
+
+
+@pytest.mark.parametrize("drop", [0.1, -0.1])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_jump_at_x0_is_no_noise(drop: float, seed: int) -> None:
+    fun = bowl(seed)
+    first = fun(np.zeros(300))
+    result = minimised(lambda x: fun(x) - (0.0 if x.any() else drop * first), 300, seed)
+    assert result.success
+    assert "noisy" not in result.message
+    assert fun(result.x) < 1e-10 * first
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_run_that_stops_in_a_ripple_goes_on_and_says_so(seed: int) -> None:
+    """Each coordinate is in a minimum of its own at x0; that the bowl leads down is seen from afar."""
+    fun = bowl(seed, 40)
+    result = minimised(lambda x: fun(x) + 0.02 * float((1 - np.cos(200.0 * x)).sum()), 40, seed)
+    assert fun(result.x) <= 0.9 * fun(np.zeros(40))
+    assert (result.status, "rough" in result.message) == (Status.STUCK, True)
+
+
+# ---------------------------------------------------------------- named
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    "fun",
+    [
+        lambda x: float(x[0] - 2.0 * x[3] + 7.0),
+        lambda x: float(3.0 - 0.1 * (x[:3] ** 2 - x[:3]).sum()),
+        lambda x: float(-np.exp(min(float(x[1] + x[2]), 600.0))),
+    ],
+)
+def test_no_lower_bound(fun: Function, seed: int) -> None:
+    result = minimised(fun, 20, seed)
+    assert (result.status, result.success) == (Status.STUCK, False)
+    assert "no lower bound" in result.message
+    assert np.isfinite(result.x).all()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_coarse_function(seed: int) -> None:
+    """Its answer is the lowest value that was paid for: it answers the same when asked again."""
+    fun = bowl(seed, 30, 2)
+    paid = Paid(lambda x: float(np.floor(10.0 * fun(x))))
+    result = minimised(paid, 30, seed)
+    assert (result.status, "coarse" in result.message) == (Status.STUCK, True)
+    assert result.fun == paid.fun(result.x)
+    assert result.fun <= min(paid.values) + 0.01 * (paid.values[0] - min(paid.values))
+
+
+def test_counts_of_something_random_are_noise() -> None:
+    random = np.random.default_rng(0)
+    fun = bowl(0, 30, 2)
+    result = minimised(lambda x: float(random.poisson(1000.0 * (1.0 + fun(x)))), 30, 0, max_queries=400)
+    assert "noisy" in result.message
+    assert result.fun_error > 0.0
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_flat_up_to_the_scales(seed: int) -> None:
+    """A well that begins two scales away is not seen, one at half a scale is not called flat at once."""
+    paid = Paid(lambda x: 3.0)
+    result = minimised(paid, 10, seed)
+    assert (result.status, result.success, result.nfev) == (Status.NOTHING_TO_FIND, False, 8)
+    assert max(float(np.abs(x).max()) for x in paid.points) >= 1.0
+
+
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("share", [0.1, 0.3, 1.0])
+def test_noise_as_loud_as_f_is_seen(share: float, seed: int) -> None:
+    fun, random = bowl(seed), np.random.default_rng(seed)
+    level = share * fun(np.zeros(300))
+    result = minimised(lambda x: fun(x) + level * float(random.standard_normal()), 300, seed, max_queries=60)
+    assert "noisy" in result.message
+    assert 0.1 * level < result.fun_error < 2.0 * level
+    assert not result.success
+
+
+# ---------------------------------------------------------------- the answer
+
+
+@pytest.mark.parametrize("queries", [8, 15, 25, 40])
+@pytest.mark.parametrize("seed", range(3))
+def test_the_answer_is_the_lowest_value_paid_for(queries: int, seed: int) -> None:
+    paid = Paid(bowl(seed))
+    result = minimised(paid, 300, seed, max_queries=queries)
+    assert result.fun == paid.fun(result.x)
+    fallen = paid.values[0] - min(paid.values)
+    assert result.fun <= min(paid.values) + 0.01 * fallen
+    found = set(result.support.tolist())
+    within = [
+        v for x, v in zip(paid.points, paid.values, strict=True) if set(np.flatnonzero(x).tolist()) <= found
+    ]
+    assert result.fun == min(within)
+
+
+# ---------------------------------------------------------------- tol
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_tol_ends_a_run_early(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    slopes = 0.5 ** np.arange(30.0)
+    goal = random.permutation(np.concatenate([slopes, np.zeros(270)]))
+    fun: Function = lambda x: float(((x - goal) ** 2).sum())  # noqa: E731
+    first = fun(np.zeros(300))
+    counts = []
+    for tol in (1e-2, 1e-4, 1e-8, None):
+        result = minimised(fun, 300, seed, tol=tol)
+        assert result.success
+        assert result.fun <= 20 * (tol or 1e-14) * first
+        counts.append(result.nfev)
+    assert counts == sorted(counts)
+    assert counts[0] < 0.5 * counts[-1]
+    method = gracezo.scipy_method(seed=seed, max_queries=2000)
+    assert scipy_minimize(fun, np.zeros(300), tol=1e-4, method=method).nfev == counts[1]
