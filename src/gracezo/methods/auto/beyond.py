@@ -5,6 +5,9 @@ asked. Where none has, f is asked at such lengths, to both sides of where the ru
 all of them are higher. If one is lower, the run has stopped in a ripple, and ripples are noise by another
 name: their depth is measured as noise is, by equally spaced values, and the run goes on as on a noisy
 function; or from the lower point, where no ripples show.
+
+Along the coordinates that have never mattered f has no slope. That it does not curve down is seen at the same
+lengths, on one side: from a saddle point one of them leads lower. Halving tells which coordinates do.
 """
 
 from __future__ import annotations
@@ -14,8 +17,24 @@ import numpy as np
 from gracezo.core.answers import lowest
 from gracezo.core.asks import Ask, Point, Role, SparseRows, Steps
 from gracezo.core.box import Box
-from gracezo.core.types import FloatArray, IntArray
+from gracezo.core.types import FloatArray, IntArray, record
 from gracezo.estimators.noise import POINTS, judge
+
+
+@record
+class Lower:
+    """A lower value: which coordinates have moved there, by how much."""
+
+    coordinates: IntArray
+    steps: FloatArray
+    value: float
+
+    def point(self, at: Point, box: Box | None) -> Point:
+        """Return where it is, seen from a point."""
+        x = at.x.copy()
+        x[self.coordinates] += self.steps
+        return Point(x if box is None else box.clip(x), self.value)
+
 
 LENGTHS = (1.0 / 2.0, 1.0 / 4.0, 1.0 / 8.0, 1.0 / 16.0)
 """Of the scale: how far is looked."""
@@ -23,8 +42,10 @@ SMOOTH = 1.0 / 8.0
 """Of the scale: a step so long that came out as foreseen shows that f is smooth so far."""
 
 
-def lower(at: Point, coordinates: IntArray, box: Box | None, rng: np.random.Generator) -> Steps[Point | None]:
-    """Return the lowest point at longer scales along these coordinates, if it is lower; two queries a length.
+def lower(
+    at: Point, coordinates: IntArray, sides: tuple[float, ...], box: Box | None, rng: np.random.Generator
+) -> Steps[Lower | None]:
+    """Return the lowest point at longer scales along these coordinates, if it is lower.
 
     Parameters
     ----------
@@ -32,26 +53,38 @@ def lower(at: Point, coordinates: IntArray, box: Box | None, rng: np.random.Gene
         Where the run has come to.
     coordinates
         Those that move together.
+    sides
+        On which sides to look at each length; one query each.
     box
         The bounds, if there are any.
     rng
         Where the direction of each length is drawn from.
     """
     ways = [length * _direction(len(coordinates), rng) for length in LENGTHS]
-    steps = [side * way for way in ways for side in (1.0, -1.0)]
-    here = at.x[coordinates]
+    steps = [side * way for way in ways for side in sides]
     if box is not None:
-        steps = [box.place(at.x, coordinates, step) - here for step in steps]
+        steps = [box.place(at.x, coordinates, step) - at.x[coordinates] for step in steps]
     rows = [SparseRows.single(coordinates, step) for step in steps if step.any()]
     if not rows:
         return None
-    values = yield Ask(at.x, SparseRows.stack(rows), Role.CONFIRM)
+    values = yield Ask(at.x, SparseRows.stack(rows), Role.PROBE)
     row = lowest(values)
-    if not values[row] < at.value:
-        return None
-    x = at.x.copy()
-    x[coordinates] = here + rows[row].values
-    return Point(x if box is None else box.clip(x), float(values[row]))
+    return Lower(coordinates, rows[row].values, float(values[row])) if values[row] < at.value else None
+
+
+def narrowed(at: Point, found: Lower) -> Steps[Lower]:
+    """Return what is lower by at least half as much with as few of its coordinates as halving leaves."""
+    while (n := len(found.coordinates)) > 1:
+        enough = at.value + 0.5 * (found.value - at.value)
+        for half in (slice(0, n // 2), slice(n // 2, n)):
+            part = found.coordinates[half], found.steps[half]
+            (value,) = yield Ask(at.x, SparseRows.single(*part), Role.PROBE)
+            if value <= enough:
+                found = Lower(*part, float(value))
+                break
+        else:
+            break
+    return found
 
 
 def depth(at: Point, coordinates: IntArray, rng: np.random.Generator) -> Steps[float]:

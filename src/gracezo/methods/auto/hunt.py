@@ -22,7 +22,7 @@ from gracezo.core.method import Problem
 from gracezo.core.result import Finish
 from gracezo.core.steps import counting
 from gracezo.core.types import IntArray
-from gracezo.methods.auto.beyond import SMOOTH, depth, lower
+from gracezo.methods.auto.beyond import SMOOTH, Lower, depth, lower, narrowed
 from gracezo.methods.auto.both import together
 from gracezo.methods.auto.constants import Constants
 from gracezo.methods.auto.density import Density
@@ -157,25 +157,35 @@ class Hunt:
         return True
 
     def beyond(self, at: Point) -> Steps[tuple[Point, float] | None]:
-        """Look at longer scales, unless steps have shown f to be smooth there; return what is lower, if any.
+        """Look at longer scales, where steps have not shown f to be smooth; return what is lower, if any.
 
         That is a point, and how deep the ripples are in which the run has stopped.
         """
-        if self.noise or self._search.flat or self._stepper.foreseen >= SMOOTH:
+        if self.noise or self._search.flat:
             return None
         self._draws += 1
-        rng = self._key.child(self._draws).generator()
-        support = self._support
-        coordinates = self.free
-        if len(support):
-            coordinates = support.indices[~self.walls.shut(support.indices, support.slopes)]
-        found = yield from lower(at, coordinates, self.walls.box, rng)
-        if found is None or at.value - found.value <= self.differences.negligible:
-            return None
+        rng, box, support = self._key.child(self._draws).generator(), self.walls.box, self._support
+        level, found = 0.0, None
+        if self._stepper.foreseen < SMOOTH:
+            met = support.indices if len(support) else self.free
+            open_ = met[~self.walls.shut(met, support.slopes)] if len(support) else met
+            found = yield from lower(at, open_, (1.0, -1.0), box, rng)
+            if self._worthwhile(at, found):
+                level = yield from depth(at, open_, rng)
+        if not self._worthwhile(at, found):
+            rest = outside(self._problem.d, support.indices, self.walls.fixed)
+            found = yield from lower(at, rng.permutation(rest), (1.0,), box, rng)
+            if not self._worthwhile(at, found):
+                return None
+            assert found is not None
+            found = yield from narrowed(at, found)
+        assert found is not None
         self.done = False
-        level = yield from depth(at, coordinates, rng)
         seen = _SEEN * self.differences.rounding < level < self.differences.scale  # no more: that is a wall
-        return found, level if seen else 0.0
+        return found.point(at, box), level if seen else 0.0
+
+    def _worthwhile(self, at: Point, found: Lower | None) -> bool:
+        return found is not None and at.value - found.value > self.differences.negligible
 
     def leg(self, at: Point, rounds: int) -> Steps[Point]:
         """Search and step; return the present point after a step, or after so many rounds without one."""

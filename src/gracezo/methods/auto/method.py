@@ -25,7 +25,7 @@ BOTTOMLESS = 2.0**50
 """Units of f: one that has fallen by so many has no lower bound in sight."""
 
 
-BEYOND = 3
+BEYOND = 20
 """Times that a run goes on from a lower point at a longer distance, where no ripples show."""
 
 
