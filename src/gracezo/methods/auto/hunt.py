@@ -22,7 +22,7 @@ from gracezo.core.method import Problem
 from gracezo.core.result import Finish
 from gracezo.core.steps import counting
 from gracezo.core.types import IntArray
-from gracezo.methods.auto.beyond import SMOOTH, Lower, depth, lower, narrowed
+from gracezo.methods.auto.beyond import BOTH_SIDES, ONE_SIDE, SMOOTH, Lower, depth, lower, narrowed
 from gracezo.methods.auto.both import together
 from gracezo.methods.auto.constants import Constants
 from gracezo.methods.auto.density import Density
@@ -169,12 +169,12 @@ class Hunt:
         if self._stepper.foreseen < SMOOTH:
             met = support.indices if len(support) else self.free
             open_ = met[~self.walls.shut(met, support.slopes)] if len(support) else met
-            found = yield from lower(at, open_, (1.0, -1.0), box, rng)
+            found = yield from lower(at, open_, BOTH_SIDES, box, rng)
             if self._worthwhile(at, found):
                 level = yield from depth(at, open_, rng)
         if not self._worthwhile(at, found):
             rest = outside(self._problem.d, support.indices, self.walls.fixed)
-            found = yield from lower(at, rng.permutation(rest), (1.0,), box, rng)
+            found = yield from lower(at, rng.permutation(rest), ONE_SIDE, box, rng)
             if not self._worthwhile(at, found):
                 return None
             assert found is not None
@@ -234,6 +234,7 @@ class Hunt:
             spent,
             self.free,
             self.walls.box,
+            self._constants.trust,
         )
         return verdict.told(at, kinks_across, self._key.child(self._draws).generator())
 

@@ -25,6 +25,7 @@ from gracezo.methods.auto.support import Support
 FORGONE = 1e-6
 """Share of the decrease so far that slopes may still promise where a run has converged."""
 _LOUD = 0.05  # of the decrease so far: noise that may hide as much again
+_UNSEEN = 1e-3  # of the decrease so far: what rounding may hide of it
 _CHECK = 0.25  # share of all queries that it may take to make sure
 _ACROSS = "each coordinate leads uphill, but f has kinks across them"
 
@@ -45,6 +46,8 @@ class Verdict:
         The queries so far.
     free, box
         The coordinates that can move, and how far.
+    trust
+        Standard errors beyond which a slope would have been seen.
     """
 
     support: Support
@@ -55,6 +58,7 @@ class Verdict:
     spent: int
     free: IntArray
     box: Box | None
+    trust: float
 
     def told(self, at: Point, kinks_across: bool, rng: np.random.Generator) -> Steps[Finish]:
         """Say why the run ends here, given whether kinks are known to couple coordinates."""
@@ -71,8 +75,8 @@ class Verdict:
         exact = self.differences.noise == 0.0
         if self.differences.coarse:
             return "f is coarse, and no decrease above its steps is in sight"
-        if not exact and self._hides():
-            return "the noise of f hides what may be left to be found"
+        if self._hides():
+            return f"the {'rounding' if exact else 'noise'} of f hides what may be left to be found"
         given_up = np.zeros(len(self.support))
         given_up[: len(self.forgone)] = self.forgone
         forgone = max(self.support.promise_of(given_up), self.support.held_back if exact else 0.0)
@@ -86,11 +90,14 @@ class Verdict:
         return None
 
     def _hides(self) -> bool:
-        """Whether noise may hide a decrease that matters: one above itself, or all of a small one."""
+        """Whether noise or rounding may hide a decrease that matters: above itself, or all of a small one."""
         noise, tree = self.differences.noise, self.search.tree
-        if noise > _LOUD * self.fallen:
-            return True
-        return tree is not None and self.search.promise > noise + _LOUD * self.fallen
+        if noise > _LOUD * self.fallen or tree is None:
+            return noise > _LOUD * self.fallen
+        unseen = self.differences.promise(self.trust * tree.error)
+        if noise == 0.0:
+            return unseen > max(_UNSEEN * self.fallen, self.differences.negligible)
+        return max(self.search.promise, unseen) > max(noise, _LOUD * self.fallen)
 
     def _stands(self, at: Point, given_up: FloatArray) -> Steps[bool]:
         """Return whether those that promise what steps do not bring stand on kinks that were not located."""
