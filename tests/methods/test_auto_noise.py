@@ -522,7 +522,7 @@ def test_a_function_of_a_seed_is_asked_with_one_and_judged_with_others() -> None
     assert len(set(seeds[:-DRAWS])) == 1
     assert len(set(seeds)) == DRAWS + 1
     assert set(points[-DRAWS:]) == {result.x.tobytes()}
-    assert result.nfev == len(seeds) < 60
+    assert result.nfev == len(seeds) < 65  # four make sure of the coordinates that never mattered
     one = simulate(result.x, seed=seeds[0])
     assert one < 1e-4 < result.fun  # the draw that was minimised says nothing of the others
     truth = np.mean([simulate(result.x, seed=seed) for seed in range(1000, 1400)])
