@@ -35,6 +35,18 @@ def test_the_main_table_in_its_three_forms() -> None:
     assert latex.count(r"\toprule") == latex.count(r"\midrule") == latex.count(r"\bottomrule") == 1
 
 
+def test_the_table_of_dense_gradients_states_every_ratio() -> None:
+    cells = [
+        cell([0.03, 0.05], Printed(0.03, digits=4), method="rspg"),  # 4/3 of it
+        cell([0.03, 0.05], Printed(0.08, digits=4), method="gld"),  # half of it
+        cell([0.03, 0.05], method="fdsa"),
+    ]
+    sheet = tables.nonsparse_sheet(cells)
+    assert [row[3] for row in sheet.rows] == ["1.33", "0.50", "–"]
+    assert [row["ratio"] for row in sheet.data] == ["1.33", "0.50", ""]
+    assert "1 of 2 figures are within a factor of 1.5 of the paper's." in sheet.markdown()
+
+
 def test_latex_has_no_bare_special_signs() -> None:
     latex = Sheet("t", "50 % & more", ["a_b"], [["#1 {x} ~ ^ \\ $"]]).latex()
     assert r"50 \% \& more" in latex

@@ -90,6 +90,11 @@ class Cell:
         return gap > 3 * math.hypot(ours.se, printed.se)
 
     @property
+    def ratio(self) -> float | None:
+        """Our figure over the paper's, if that has one."""
+        return None if self.plan.printed is None else self.measured.mean / self.plan.printed.mean
+
+    @property
     def at_published_end(self) -> Estimate | None:
         """The measure at the step where the published run ended, if that was before our last one."""
         steps = paper.PUBLISHED_STEPS.get((self.plan.function, self.plan.method))

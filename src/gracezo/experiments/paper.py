@@ -55,14 +55,14 @@ def title(name: str) -> str:
 
 @dataclass(frozen=True)
 class Setting:
-    """What the paper says of a run: η (None: open), q (None: not an option) and T."""
+    """What the paper says of a run: η (None: open), q (None: not an option) and T (None: to the budget)."""
 
     step_size: float | None
     queries: int | None
-    steps: int
+    steps: int | None
 
 
-def _column(q: int, rows: Mapping[str, tuple[float | None, int]]) -> dict[str, Setting]:
+def _column(q: int, rows: Mapping[str, tuple[float | None, int | None]]) -> dict[str, Setting]:
     own = {"rs": None, "tpge": None, "zo-adamm": None, "gld": 4, "grace": None, "fdsa": None}
     return {name: Setting(eta, own.get(name, q), steps) for name, (eta, steps) in rows.items()}
 
@@ -132,12 +132,12 @@ SETTINGS: Mapping[str, Mapping[str, Setting]] = {
         10_000,
         {
             "fdsa": (None, 25),
-            "rs": (None, 125_000),
-            "tpge": (None, 83_333),
+            "rs": (None, None),
+            "tpge": (None, None),
             "rspg": (None, 25),
             "zo-signsgd": (None, 25),
-            "zo-adamm": (None, 125_000),
-            "gld": (None, 50_000),
+            "zo-adamm": (None, None),
+            "gld": (None, None),
             "lasso": (None, 25),
             "sparseszo": (None, 25),
             "trunczsgd": (None, 25),

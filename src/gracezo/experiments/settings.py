@@ -161,7 +161,7 @@ class Settings:
 
     def _job(self, plan: Plan, instance: int, options: dict[str, Any], queries: int | None = None) -> Job:
         row = self.row(plan.function, plan.method)
-        if queries is None and row is not None:
+        if queries is None and row is not None and row.steps is not None:
             stop = {"max_steps": max(1, row.steps // self.shrink)}
         else:
             stop = {"max_queries": queries or self.queries(plan.function)}

@@ -19,6 +19,7 @@ from gracezo.experiments.trial import INSTANCE as TRIAL_INSTANCE
 
 RUNS = 10
 NONSPARSE_RUNS = 3
+NEAR = 1.5  # the factor within which a figure without an error of its own is called near
 _ON_TRIAL = f"in a trial on instance {TRIAL_INSTANCE}, which is not in the table"
 
 
@@ -94,16 +95,20 @@ def nonsparse_sheet(cells: Sequence[Cell]) -> Sheet:
     rows, data = [], []
     for cell in cells:
         options = cell.records[0].job.options
-        size = _number(options.get("step_size"))
-        rows.append([paper.title(cell.plan.method), *_pair(cell), size, _count(cell.queries)])
-        data.append({**_data(cell), "step_size": size, "options": json.dumps(options, sort_keys=True)})
+        size, q = _number(options.get("step_size")), _number(options.get("queries"))
+        ratio = "–" if cell.ratio is None else f"{cell.ratio:.2f}"
+        rows.append([paper.title(cell.plan.method), *_pair(cell), ratio, size, q, _count(cell.queries)])
+        settings = {"step_size": size, "options": json.dumps(options, sort_keys=True)}
+        data.append({**_data(cell), "ratio": _bare(ratio), **settings})
     title = f"Non-sparse gradients (Distance, s = 2500): best normalised objective, mean of {_runs(cells)}"
     notes = [
-        f"Unless it was given, η is the best of the paper's grid {_ON_TRIAL}. "
-        "The paper prints neither settings nor errors here.",
+        f"Unless it was given, η is the best of the paper's grid {_ON_TRIAL}. q: queries of one gradient "
+        "estimate, where it is an option; as many as GraCe takes. The paper prints no errors here.",
+        *_ratios(cells),
         *_agreement(cells),
     ]
-    return Sheet("nonsparse", title, ["method", "measured", "paper", "η", "queries"], rows, notes, data)
+    header = ["method", "measured", "paper", "ratio", "η", "q", "queries"]
+    return Sheet("nonsparse", title, header, rows, notes, data)
 
 
 def worst_case_sheet() -> Sheet:
@@ -136,7 +141,8 @@ def hyperparameters_sheet(settings: Settings, functions: Sequence[str], methods:
             printed = paper.SETTINGS.get(function, {}).get(method)
             size = _number(options.pop("step_size", None))
             queries = _number(options.pop("queries", None))
-            stop = f"T = {row.steps:,}" if row else f"{settings.queries(function):,} queries"
+            steps = row.steps if row else None
+            stop = f"T = {steps:,}" if steps else f"{settings.queries(function):,} queries"
             others = ", ".join(f"{name}={_number(value)}" for name, value in sorted(options.items()))
             theirs = (
                 [_number(printed.step_size), _number(printed.queries), f"T = {printed.steps:,}"]
@@ -150,8 +156,8 @@ def hyperparameters_sheet(settings: Settings, functions: Sequence[str], methods:
                     "method": method,
                     "step_size": _bare(size),
                     "queries": _bare(queries),
-                    "steps": str(row.steps) if row else "",
-                    "max_queries": "" if row else str(settings.queries(function)),
+                    "steps": str(steps) if steps else "",
+                    "max_queries": "" if steps else str(settings.queries(function)),
                     "paper_step_size": _bare(theirs[0]),
                     "paper_queries": _bare(theirs[1]),
                     "paper_steps": str(printed.steps) if printed else "",
@@ -209,6 +215,13 @@ def _agreement(cells: Sequence[Cell]) -> list[str]:
         f"{len(compared) - apart} of {len(compared)} figures are within 3 combined standard errors of the "
         f"paper's{errors}" + (f"; {DIFFERS} marks the others." if apart else ".")
     ]
+
+
+def _ratios(cells: Sequence[Cell]) -> list[str]:
+    ratios = [cell.ratio for cell in cells if cell.judged and cell.ratio is not None]
+    near = sum(1 / NEAR <= ratio <= NEAR for ratio in ratios)
+    words = f"{near} of {len(ratios)} figures are within a factor of {NEAR} of the paper's."
+    return [words] if ratios else []
 
 
 def _published_ends(cells: Sequence[Cell]) -> list[str]:

@@ -55,7 +55,7 @@ class CoSaMP:
         matrix
             Φ, with columns of about the same length. Their length itself makes no difference: where the
             literature divides Φ and u by √q, nothing below changes. Single precision is enough: the matrix
-            is used so for the proxy, whose order alone counts, while the least squares are in double.
+            is used so for the proxy, whose order alone counts; see `fitted` for the least squares.
         samples
             u.
         """
@@ -74,7 +74,8 @@ class CoSaMP:
             # a = b_s; v = u − Φ·a.
             kept = largest(fit, self.sparsity)
             support, values = merged[kept], fit[kept]
-            current = samples - columns[:, kept] @ values
+            # einsum turns single precision into double as it goes; @ would copy all the columns first.
+            current = samples - np.einsum("ij,j->i", columns[:, kept], values)
             if np.linalg.norm(current) <= self.tolerance * total:
                 break
         return support, values
