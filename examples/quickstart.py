@@ -3,7 +3,7 @@
 `auto` is told nothing. GraCe as published is told that ten coordinates
 matter, and a step size; it runs beside it for the picture.
 
-Run: python examples/quickstart.py   (writes out/quickstart.png)
+Run: python examples/quickstart.py   (writes out/quickstart.png, and out/quickstart.html: a report of the run)
 """
 
 from __future__ import annotations
@@ -26,10 +26,17 @@ def main(out: Path = Path("out")) -> None:
     problem = gracezo.problems.Distance(seed=0)
     goal = 1e-8 * problem(problem.x0)
 
+    out.mkdir(parents=True, exist_ok=True)
+    journal = out / "quickstart.db"
+    journal.unlink(missing_ok=True)  # a run that is kept there would only be told again
+
     console.print(f"auto, {problem.d:,} coordinates, until f is 1e-8 of its start:")
-    result = gracezo.minimize(problem, problem.x0, target=goal, seed=0, progress=True)
+    result = gracezo.minimize(problem, problem.x0, target=goal, seed=0, progress=True, journal=journal)
+    console.print(f"\n{result}\n", highlight=False)
+    console.print(staircase(result), highlight=False)
     console.print(coordinates(problem, result))
-    console.print(f"{result.nfev} queries; {result.message}.\n")
+    report = result.report(out / "quickstart.html", journal=journal)
+    console.print(f"Report, for your browser: {report.resolve().as_uri()}\n", soft_wrap=True)
 
     console.print("GraCe as published, told the sparsity, 100 steps:")
     grace = gracezo.minimize(
@@ -44,8 +51,23 @@ def main(out: Path = Path("out")) -> None:
     )
     console.print(f"f fell to {grace.fun / grace.trace.values[0]:.1e} of its start.\n")
 
-    out.mkdir(parents=True, exist_ok=True)
     console.print(f"Convergence: {picture({'auto': result, 'GraCe': grace}, out / 'quickstart.png')}")
+
+
+def staircase(result: gracezo.Result, width: int = 60, height: int = 8) -> str:
+    """Draw how f fell: its best value against the queries."""
+    best = np.minimum.accumulate(result.trace.values)
+    queries = np.linspace(1, result.nfev, width)
+    levels = best[np.searchsorted(result.trace.queries, queries, side="right") - 1]
+    shares = (levels - best[-1]) / (best[0] - best[-1])
+    rows = [
+        "".join("█" if share * height > height - 1 - row else " " for share in shares).rstrip()
+        for row in range(height)
+    ]
+    marks = {0: f"{result.trace.values[0]:.1e}", height - 1: f"{result.fun:.1e}"}
+    lines = [f"{marks.get(row, ''):>8} │{text}" for row, text in enumerate(rows)]
+    foot = f"{'f':>8} └{'─' * width}"
+    return "\n".join([*lines, foot, f"{'':>10}1{f'{result.nfev} queries':>{width - 1}}"])
 
 
 def coordinates(problem: gracezo.problems.Distance, result: gracezo.Result) -> Table:

@@ -22,6 +22,7 @@ def test_quickstart(
     runpy.run_path(str(ROOT / "examples" / "quickstart.py"), run_name="__main__")
     assert "coordinates that matter" in capsys.readouterr().out
     assert (tmp_path / "out" / "quickstart.png").stat().st_size > 10_000
+    assert "Where the queries went" in (tmp_path / "out" / "quickstart.html").read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize(

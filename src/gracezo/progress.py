@@ -95,7 +95,7 @@ class Line:
             said["waiting"] = f"this one takes {age}", f"now {age}"
         elif rate > 0.0:
             said["rate"] = (
-                f"{rate:.3g} a second",
+                f"{rate:,.0f} a second" if rate >= 100.0 else f"{rate:.3g} a second",
                 f"{rate:.2g}/s" if rate < 100 else f"{_short(round(rate))}/s",
             )
         left = None if over else self._left(nfev, rate, passed)

@@ -184,6 +184,17 @@ def test_programs_that_do_not_read_their_input(capsys: pytest.CaptureFixture[str
     assert "(default: npy)" in " ".join(capsys.readouterr().out.split())
 
 
+def test_a_journal_as_json(module: str, capsys: pytest.CaptureFixture[str]) -> None:
+    minimize(module, "f", "--journal run.db --json")
+    result = json.loads(capsys.readouterr().out)
+    assert main(["journal", "show", "run.db", "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert (said["answered"], said["failed"], said["steps"]) == (result["queries"], 0, result["steps"])
+    assert (said["status"], said["message"], said["seed"]) == (result["status"], result["message"], 1)
+    assert (said["f_start"], said["f_best"]) == (result["f_start"], min(result["trace"]["f"]))
+    assert main(["journal", "check", "run.db", "--json"]) == 2
+
+
 def test_methods_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["methods", "--json"]) == 0
     assert json.loads(capsys.readouterr().out) == gracezo.methods()

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from gracezo.commands.errors import Failed, WrongWords
+from gracezo.commands.outcome import print_json
 from gracezo.journal.errors import JournalError, plain
 from gracezo.journal.reading import Record, read
 
@@ -61,6 +62,7 @@ def add(subparsers: Any, name: str) -> None:
         metavar="FILE",
         help="where to: .csv, .parquet, or .npz for known (default: CSV, printed)",
     )
+    parser.add_argument("--json", action="store_true", help="show: print one JSON object instead of words")
     parser.set_defaults(run=run)
 
 
@@ -68,12 +70,17 @@ def run(words: argparse.Namespace) -> int:
     """Show, check or export."""
     if words.what != "export" and (words.table or words.out):
         raise WrongWords("--table and --out belong to export")
+    if words.what != "show" and words.json:
+        raise WrongWords("--json belongs to show")
     try:
         record = read(words.journal)
     except JournalError as error:
         raise Failed(str(error)) from error
     if words.what == "show":
-        _show(record)
+        if words.json:
+            print_json(_entries(record))
+        else:
+            _show(record)
         return 0
     if words.what == "check":
         print(_checked(words.journal, record))
@@ -126,6 +133,32 @@ def _show(record: Record) -> None:
             print(f"{step.step:>8}  {step.queries:>10,}  {step.value!r:>22}  {shown}")
         best = min(record.steps, key=lambda step: step.value)
         print(f"\nbest iterate: step {best.step}, f = {best.value!r}")
+
+
+def _entries(record: Record) -> dict[str, Any]:
+    """Return what a journal holds with the keys that `--json` promises."""
+    arguments, finish = record.identity.arguments, record.finish
+    answered = sum(query.failure is None for query in record.queries)
+    values = [step.value for step in record.steps]
+    return {
+        "function": record.identity.fingerprint,
+        "method": arguments.get("method"),
+        "seed": arguments.get("seed"),
+        "dimension": int(record.identity.x0.size),
+        "library": record.header.get("library"),
+        "created": record.header.get("created"),
+        "limits": record.header.get("limits"),
+        "status": None if finish is None else finish.status,
+        "message": None if finish is None else finish.message,
+        "answered": answered,
+        "failed": len(record.queries) - answered,
+        "in_flight": record.in_flight,
+        "reasked": record.reasked,
+        "aside": record.aside,
+        "steps": max(0, len(values) - 1),
+        "f_start": values[0] if values else None,
+        "f_best": min(values, default=None),
+    }
 
 
 def _checked(path: Path, record: Record) -> str:

@@ -1,0 +1,143 @@
+"""What the pages cost: a report of 100,000 queries, and a run while somebody watches it.
+
+Run: python benchmarks/pages.py   (some minutes, 2 cores; with --picture FILE: only the picture of the README,
+which needs Chromium and playwright)
+
+- The report: processor time, memory and size, for a sparse method (grace) and one whose steps change every
+  coordinate (rs), d = 10,000.
+- Watching: the same run with and without a viewer who asks for the live page each second, in turn: the ratio
+  of their times.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+from urllib.request import urlopen
+
+import gracezo
+from gracezo.report.server import Server
+
+METHODS: dict[str, dict[str, Any]] = {"grace": {"sparsity": 10}, "rs": {}}
+QUERIES = 100_000
+TURNS = 7
+REPORT = """
+import json, resource, sys, time
+from gracezo.report.page import report
+began = time.monotonic(), time.process_time()
+path = report(sys.argv[1], sys.argv[2])
+used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+print(json.dumps({"clock": time.monotonic() - began[0], "processor": time.process_time() - began[1],
+                  "megabytes": used / 1024, "kilobytes": path.stat().st_size / 1000}))
+"""
+RUN = """
+import sys, time
+import gracezo
+problem = gracezo.problems.Distance(seed=0)
+def f(x):
+    time.sleep(0.002)  # a function that leaves the processor to others
+    return problem(x)
+began = time.monotonic()
+gracezo.minimize(f, problem.x0, method="grace", sparsity=10, max_queries=4000, seed=0, journal=sys.argv[1])
+print(time.monotonic() - began)
+"""
+
+
+def reports(folder: Path) -> None:
+    problem = gracezo.problems.Distance(seed=0)
+    for method, known in METHODS.items():
+        journal = folder / f"{method}.db"
+        result = gracezo.minimize(
+            problem, problem.x0, method=method, max_queries=QUERIES, seed=0, journal=journal, **known
+        )
+        out = subprocess.run(
+            [sys.executable, "-c", REPORT, str(journal), str(folder / "page.html")],
+            capture_output=True,
+            check=True,
+        )
+        cost = json.loads(out.stdout)
+        print(
+            f"report of {method}, {result.nfev:,} queries, {result.nit:,} steps: "
+            f"{cost['processor']:.1f} s of processor time ({cost['clock']:.1f} s by the clock), "
+            f"{cost['megabytes']:.0f} MB, page of {cost['kilobytes']:.0f} kB"
+        )
+
+
+def watched(folder: Path, turn: int, watch: bool) -> float:
+    """Return how long a run takes, followed or not."""
+    journal = folder / f"{turn}-{watch}.db"
+    process = subprocess.Popen([sys.executable, "-c", RUN, str(journal)], stdout=subprocess.PIPE, text=True)
+    viewer = subprocess.Popen([sys.executable, __file__, "--view", str(journal)]) if watch else None
+    out, _ = process.communicate()
+    if viewer is not None:
+        viewer.terminate()
+        viewer.wait()
+    return float(out)
+
+
+def view(journal: Path) -> None:
+    """Serve the live page, and look at it each second."""
+    import threading  # noqa: PLC0415
+
+    with Server(journal) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        while True:
+            with urlopen(server.address + "view?since=") as answer:
+                answer.read()
+            time.sleep(1.0)
+
+
+def watching(folder: Path) -> None:
+    pairs = [[watched(folder, turn, watch) for watch in (False, True)] for turn in range(TURNS)]
+    ratios = sorted(with_viewer / alone for alone, with_viewer in pairs)
+    print(
+        f"a run of 4,000 queries of 2 ms, watched: {statistics.median(ratios):.3f} times as long as alone "
+        f"(median of {TURNS}, in turn; from {ratios[0]:.3f} to {ratios[-1]:.3f})"
+    )
+
+
+def picture(path: Path) -> None:
+    """Save the picture of a report that README shows."""
+    import shutil  # noqa: PLC0415
+
+    from playwright.sync_api import sync_playwright  # noqa: PLC0415
+
+    with tempfile.TemporaryDirectory() as made, sync_playwright() as playwright:
+        folder = Path(made)
+        problem = gracezo.problems.Distance(seed=0)
+        goal = 1e-8 * problem(problem.x0)
+        journal = folder / "quickstart.db"
+        result = gracezo.minimize(problem, problem.x0, target=goal, seed=0, journal=journal)
+        page = result.report(folder / "quickstart.html", journal=journal)
+        browser = playwright.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        tab = browser.new_page(viewport={"width": 1200, "height": 900}, device_scale_factor=1.0)
+        tab.goto(page.as_uri())
+        tab.screenshot(path=path)
+        browser.close()
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--view", type=Path)
+    parser.add_argument("--picture", type=Path)
+    words = parser.parse_args()
+    if words.view is not None:
+        view(words.view)
+    if words.picture is not None:
+        picture(words.picture)
+        return
+    print(f"Python {sys.version.split()[0]}, gracezo {gracezo.__version__}")
+    with tempfile.TemporaryDirectory() as made:
+        reports(Path(made))
+        watching(Path(made))
+
+
+if __name__ == "__main__":
+    main()
