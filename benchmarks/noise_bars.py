@@ -16,9 +16,10 @@ from collections.abc import Callable
 import numpy as np
 
 from gracezo.core.keys import Key
+from gracezo.core.limits import Limits
 from gracezo.core.method import Method, Problem
 from gracezo.core.result import Result
-from gracezo.core.run import Limits, Run
+from gracezo.core.run import Run
 from gracezo.core.steps import whole_run
 from gracezo.core.types import FloatArray
 from gracezo.methods.auto import auto

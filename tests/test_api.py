@@ -14,7 +14,8 @@ import scipy.optimize
 from rich.console import Console
 
 import gracezo
-from gracezo.core.run import Limits, Run
+from gracezo.core.limits import Limits
+from gracezo.core.run import Run
 from gracezo.progress import live_line
 from gracezo.testing import Case, Valley, by_serial
 

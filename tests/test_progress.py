@@ -20,8 +20,9 @@ from scipy.optimize import OptimizeResult, minimize
 
 import gracezo
 from gracezo.core.asks import Point
+from gracezo.core.limits import Limits
 from gracezo.core.result import Finish, Status
-from gracezo.core.run import Limits, Run
+from gracezo.core.run import Run
 from gracezo.progress import Line
 from gracezo.testing import Valley
 

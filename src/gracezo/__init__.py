@@ -11,7 +11,7 @@ if TYPE_CHECKING:  # the same names for tools that read types; a test compares t
     from gracezo import problems, theory
     from gracezo.api import estimate_gradient, minimize, resume
     from gracezo.command import Command
-    from gracezo.core.errors import EvaluationError
+    from gracezo.core.errors import CallbackError, EvaluationError, MethodError
     from gracezo.core.result import GradientEstimate, Result
     from gracezo.estimators.noise import NoiseEstimate
     from gracezo.jacobian import estimate_jacobian
@@ -26,6 +26,7 @@ if TYPE_CHECKING:  # the same names for tools that read types; a test compares t
 __version__ = "0.1.0"
 
 __all__ = [
+    "CallbackError",
     "Command",
     "EvaluationError",
     "GradientEstimate",
@@ -33,6 +34,7 @@ __all__ = [
     "Journal",
     "JournalError",
     "JournalWriteError",
+    "MethodError",
     "NoiseEstimate",
     "Optimizer",
     "Result",
@@ -50,6 +52,7 @@ __all__ = [
 
 # Where each name lives; None: it is itself a submodule.
 _HOME = {
+    "CallbackError": "core.errors",
     "Command": "command",
     "EvaluationError": "core.errors",
     "GradientEstimate": "core.result",
@@ -57,6 +60,7 @@ _HOME = {
     "Journal": "journal.settings",
     "JournalError": "journal.errors",
     "JournalWriteError": "journal.errors",
+    "MethodError": "core.errors",
     "NoiseEstimate": "estimators.noise",
     "Optimizer": "optimizer",
     "Result": "core.result",

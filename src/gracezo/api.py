@@ -51,6 +51,7 @@ def minimize(
     batch: int = 1,
     copy: bool = True,
     on_failure: str | tuple[str, int] = "raise",
+    timeout: float | None = None,
     seed: SeedLike | None = None,
     rng: SeedLike | None = None,
     callback: Callable[[OptimizeResult], object] | None = None,
@@ -110,14 +111,15 @@ def minimize(
     max_steps, max_seconds, target
         Further reasons to stop: steps made, time passed, a value reached. The
         first that comes true ends the run. With none of the four given the
-        budget is 10,000 queries.
+        budget is 10,000 queries. `max_seconds` does not wait for evaluations that are under way, unless
+        `fun` is called in this thread or by a map-like callable, which nobody can interrupt.
     vectorized
         Whether `fun` takes many points at once.
     workers
         Who evaluates: a number of processes (-1: all cores), a map-like
         callable such as ``pool.map``, any `concurrent.futures.Executor`, a
         `dask.distributed.Client`, or "ray". The result does not depend on
-        it. With 1, or none given, `fun` is called in this process.
+        it. With none given, `fun` is called in this thread.
     batch
         How many useful queries may go out together. More of them make fewer rounds and, for `auto`,
         some more queries; the run depends on it, never on who evaluates.
@@ -128,7 +130,12 @@ def minimize(
         What becomes of an evaluation that raises, returns no finite number or times out: "raise" ends
         the run; "retry" asks that point again, up to 3 times; "skip" goes on without its value, up to
         100 in a row. ("retry", 5) or ("skip", 9) sets the limit; beyond it the run ends as with
-        "raise". Every attempt counts. f(x0) cannot be skipped.
+        "raise". Every attempt counts. f(x0) cannot be skipped. An evaluation that is lost with its worker
+        counts too and is asked again; a point that has taken three workers with it has failed.
+    timeout
+        Seconds that one call of `fun` may take; one that takes longer has failed. Needs `workers`
+        (processes, an executor, Dask, Ray) or a `Command`, since a function cannot be stopped that runs in
+        the caller's own thread.
     seed, rng
         Two names of one argument (`rng` is that of SPEC 7). A whole number; the
         same one gives the same run, bit for bit. From a `Generator`,
@@ -193,7 +200,7 @@ def minimize(
         batch=batch,
         on_failure=on_failure,
     )
-    with evaluator(fun, args, setup.x0.shape, vectorized, workers, copy) as evaluate:
+    with evaluator(fun, args, setup.x0.shape, vectorized, workers, copy, timeout=timeout) as evaluate:
         if journal is None:
             return conduct(setup, evaluate, heard, progress)
         from gracezo.journal.session import Session  # noqa: PLC0415 - SQLite, only where it is used
@@ -216,6 +223,7 @@ def resume(
     max_seconds: float | None = None,
     workers: Workers = None,
     vectorized: bool = False,
+    timeout: float | None = None,
     callback: Callable[[OptimizeResult], object] | None = None,
     progress: bool = False,
 ) -> Result:
@@ -229,7 +237,7 @@ def resume(
     ----------
     journal
         The `journal` of `minimize`.
-    fun, args, workers, vectorized, callback, progress
+    fun, args, workers, vectorized, timeout, callback, progress
         As in `minimize`. The function is the one of the recorded run, known
         by its name; it is never taken from the file. Steps that were made
         before fire no callback.
@@ -293,7 +301,9 @@ def resume(
         except (TypeError, ValueError) as error:
             raise JournalError(f"{chosen.path} cannot be resumed: {error}") from error
         identity = replace(recorded, fingerprint=name, parts=parts)
-        with evaluator(fun, args, setup.x0.shape, vectorized, workers, copy=True) as evaluate:
+        with evaluator(
+            fun, args, setup.x0.shape, vectorized, workers, copy=True, timeout=timeout
+        ) as evaluate:
             session.begin(identity, setup.seed, stop, more_time=max_seconds is not None)
             return conduct(setup, evaluate, heard, progress, session)
 
@@ -316,6 +326,7 @@ def estimate_gradient(
     batch: int = 1,
     copy: bool = True,
     on_failure: str | tuple[str, int] = "raise",
+    timeout: float | None = None,
     seed: SeedLike | None = None,
     rng: SeedLike | None = None,
     options: Mapping[str, Any] | None = None,
@@ -326,7 +337,7 @@ def estimate_gradient(
     ----------
     fun, x, args, bounds, sparsity, f0, noise, names, scale
         As in `minimize`; `f0` is f(x).
-    vectorized, workers, batch, copy, on_failure, seed, rng, options
+    vectorized, workers, batch, copy, on_failure, timeout, seed, rng, options
         As in `minimize`.
     method
         One of `methods()` that steps along a gradient estimate.
@@ -379,7 +390,7 @@ def estimate_gradient(
         bounds=setup.bounds,
         sample=setup.sample,
     )
-    with evaluator(fun, args, setup.x0.shape, vectorized, workers, copy) as evaluate:
+    with evaluator(fun, args, setup.x0.shape, vectorized, workers, copy, timeout=timeout) as evaluate:
         drive(run, evaluate)
     if not found:
         found.append(GradientEstimate.nothing(setup.x0.size))

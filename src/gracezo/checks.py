@@ -15,8 +15,8 @@ from scipy.optimize import OptimizeResult
 
 from gracezo.core.failures import DEFAULT_LIMITS, OnFailure
 from gracezo.core.keys import SeedLike, draw_seed
+from gracezo.core.limits import Limits
 from gracezo.core.names import Names
-from gracezo.core.run import Limits
 from gracezo.core.types import FloatArray, IntArray
 
 
@@ -214,6 +214,14 @@ def known(given: object, shape: tuple[int, ...]) -> tuple[FloatArray, FloatArray
 def batch(given: object) -> int:
     """Return how many useful queries an ask may carry."""
     return _whole("batch", given, 1)
+
+
+def timeout(given: object) -> float | None:
+    """Return how many seconds one evaluation may take."""
+    seconds = number("timeout", given)
+    if seconds is not None and seconds <= 0:
+        raise ValueError(f"timeout must be a positive number of seconds, or None; given: {given!r}")
+    return seconds
 
 
 def on_failure(given: object) -> OnFailure:

@@ -16,6 +16,7 @@ The rules of this file:
 
 from __future__ import annotations
 
+import copy
 import json
 import math
 import numbers
@@ -33,6 +34,7 @@ from pathlib import Path
 
 import numpy as np
 
+from gracezo.core.cancel import stopped_by
 from gracezo.core.errors import EvaluationFailure
 from gracezo.core.types import FloatArray
 
@@ -139,6 +141,12 @@ class Command:
         with tempfile.TemporaryDirectory(prefix="gracezo-", ignore_cleanup_errors=True) as made:
             return self._evaluate(x, Path(made))
 
+    def within(self, seconds: float) -> Command:
+        """Return the same command with a time-out that is not longer than this."""
+        made = copy.copy(self)
+        object.__setattr__(made, "timeout", min(seconds, self.timeout or math.inf))
+        return made
+
     def _evaluate(self, x: FloatArray, folder: Path) -> float | FloatArray:
         name, write = _FORMATS[self.format]
         files = {"{input}": folder / name, "{output}": folder / "output"}
@@ -167,7 +175,8 @@ class Command:
             try:
                 launch.start()
                 launch.over.wait()
-                code = launch.process.wait(self.timeout) if launch.process else None
+                with stopped_by(launch.undo):
+                    code = launch.process.wait(self.timeout) if launch.process else None
             except subprocess.TimeoutExpired:
                 launch.undo()
                 how = f"was killed after {self.timeout:g} seconds, its time-out"

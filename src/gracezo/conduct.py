@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from scipy.optimize import OptimizeResult
 
-from gracezo import logs
+from gracezo import checks, logs
 from gracezo.core.drive import Evaluator, drive
 from gracezo.core.result import Result
 from gracezo.evaluators import choose
@@ -33,8 +33,9 @@ def conduct(
     if session is not None and session.result is not None:
         session.result.names = setup.names
         return session.result
+    crew = evaluate if isinstance(evaluate, Spread) else None
     on_move = logs.steps(None if callback is None else notify(callback))
-    workers = evaluate.size if isinstance(evaluate, Spread) else 1
+    workers = 1 if crew is None else crew.size
     if session is None:
         run = setup.run(on_move)
         evaluate = logs.asks(run, evaluate)
@@ -47,6 +48,8 @@ def conduct(
         finally:
             logs.end(run)
     result = run.result()
+    if crew is not None and crew.abandoned:
+        result.message += f"; evaluations that could not be stopped, and were abandoned: {crew.abandoned}"
     if workers > run.widest > 0:
         result.message += (
             f"; of {workers} workers at most {run.widest} had work: batch={workers} would use all"
@@ -63,10 +66,11 @@ def evaluator(
     copy: bool,
     *,
     many_outputs: bool = False,
+    timeout: object = None,
 ) -> AbstractContextManager[Evaluator]:
     """Return what calls the function, open while the run goes on."""
     objective = Objective(fun, arguments_of(args), shape, many_outputs)
-    return choose.evaluator(objective, workers, vectorized, copy)
+    return choose.evaluator(objective, workers, vectorized, copy, checks.timeout(timeout))
 
 
 def arguments_of(args: object) -> tuple[Any, ...]:

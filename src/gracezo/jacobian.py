@@ -45,6 +45,7 @@ def estimate_jacobian(
     batch: int = 1,
     copy: bool = True,
     on_failure: str | tuple[str, int] = "raise",
+    timeout: float | None = None,
     seed: SeedLike | None = None,
     rng: SeedLike | None = None,
 ) -> JacobianEstimate:
@@ -59,7 +60,7 @@ def estimate_jacobian(
         Gets a float64 array in x's shape, then `args`, and returns m finite numbers, always as many;
         with `vectorized`, gets (k, *x.shape) and returns (k, m). One number (m = 1) goes the way of
         `estimate_gradient`.
-    x, args, bounds, names, vectorized, workers, batch, copy, on_failure, seed, rng
+    x, args, bounds, names, vectorized, workers, batch, copy, on_failure, timeout, seed, rng
         As in `minimize`. With a `batch`, probes go out together: fewer rounds, a few queries more.
     f0
         What the function returns at x, when that is known.
@@ -127,7 +128,9 @@ def estimate_jacobian(
         names=called,
         outputs=Outputs(search, count),
     )
-    with evaluator(fun, args, start.shape, vectorized, workers, copy, many_outputs=True) as evaluate:
+    with evaluator(
+        fun, args, start.shape, vectorized, workers, copy, many_outputs=True, timeout=timeout
+    ) as evaluate:
         drive(run, evaluate)
     if not found:  # interrupted, or without a query to spend
         found.append(JacobianEstimate.nothing(start.size, run.result().message))

@@ -10,7 +10,7 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import closing
 
 from gracezo.core.asks import Ask, Point
-from gracezo.core.drive import Evaluator
+from gracezo.core.drive import Evaluator, rows_at_once
 from gracezo.core.errors import EvaluationFailure
 from gracezo.core.run import Answer, Run
 
@@ -45,9 +45,11 @@ class _Logged:
     """An evaluator that logs what it passes on."""
 
     def __init__(self, run: Run, evaluate: Evaluator) -> None:
-        self.at_once: int | None = getattr(evaluate, "at_once", None)
         self._run = run
         self._evaluate = evaluate
+
+    def at_once(self, count: int) -> int:
+        return rows_at_once(self._evaluate, count)
 
     def __call__(self, ask: Ask) -> Generator[Sequence[Answer], None, None]:
         run = self._run

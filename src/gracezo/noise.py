@@ -13,8 +13,9 @@ from gracezo.bounds import checked as bounds_of
 from gracezo.core.asks import Steps
 from gracezo.core.drive import drive
 from gracezo.core.keys import Key, SeedLike
+from gracezo.core.limits import Limits
 from gracezo.core.result import Finish, Status
-from gracezo.core.run import Limits, Run
+from gracezo.core.run import Run
 from gracezo.core.steps import valued
 from gracezo.estimators.noise import NoiseEstimate, measure_noise, random_line
 from gracezo.evaluators.choose import Workers, evaluator

@@ -13,7 +13,7 @@ from gracezo.core.asks import Ask
 from gracezo.core.keys import SeedLike
 from gracezo.core.result import Result
 from gracezo.core.types import FloatArray
-from gracezo.evaluators.objective import as_value
+from gracezo.core.values import as_value
 from gracezo.setup import Setup
 
 

@@ -18,6 +18,8 @@ import numpy as np
 from scipy.optimize import OptimizeResult
 
 from gracezo.core.asks import Point
+from gracezo.core.errors import CallbackError
+from gracezo.core.result import Status
 from gracezo.core.run import Run
 from gracezo.core.types import FloatArray
 
@@ -36,7 +38,14 @@ def notify(callback: Callable[[OptimizeResult], object]) -> Callable[[Run, Point
         if run.nit == 0:  # x0 is no step
             return
         x = to.x.reshape(run.x0.shape).copy()
-        callback(OptimizeResult(x=x, fun=to.value, nit=run.nit, nfev=run.nfev))
+        try:
+            callback(OptimizeResult(x=x, fun=to.value, nit=run.nit, nfev=run.nfev))
+        except StopIteration:
+            raise
+        except Exception as error:  # whatever the user's code raises
+            message = f"the callback raised {type(error).__name__}: {error}"
+            run.stop(Status.STOPPED, message)
+            raise CallbackError(message, run.result()) from error
 
     return on_move
 

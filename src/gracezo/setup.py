@@ -15,9 +15,10 @@ from gracezo.core.asks import Point
 from gracezo.core.box import Box
 from gracezo.core.failures import OnFailure
 from gracezo.core.keys import Key, SeedLike, draw_seed
+from gracezo.core.limits import Limits
 from gracezo.core.method import Method, Problem
 from gracezo.core.names import Names
-from gracezo.core.run import Limits, Run
+from gracezo.core.run import Run
 from gracezo.core.steps import whole_run
 from gracezo.core.types import FloatArray
 from gracezo.methods import catalog

@@ -7,8 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 
 from gracezo.core.asks import Ask, Moved, Point, Role, SparseRows, Steps
+from gracezo.core.limits import Limits
 from gracezo.core.result import Finish, Status
-from gracezo.core.run import Limits, Run
+from gracezo.core.run import Run
 from gracezo.core.sampling import Sampling, seeds_of
 
 X = np.zeros(2)

@@ -12,12 +12,14 @@ from gracezo.core.asks import Ask, DenseRows, Moved, OutOfQueries, Point, Role, 
 from gracezo.core.drive import drive
 from gracezo.core.errors import EvaluationError, EvaluationFailure
 from gracezo.core.failures import OnFailure
+from gracezo.core.limits import Limits
 from gracezo.core.outputs import Outputs
 from gracezo.core.result import Finish, Result, Status
-from gracezo.core.run import Limits, Run
+from gracezo.core.run import Run
 from gracezo.core.types import FloatArray
+from gracezo.core.values import as_outputs
 from gracezo.evaluators import choose
-from gracezo.evaluators.objective import Objective, as_outputs
+from gracezo.evaluators.objective import Objective
 
 D = 4
 
@@ -168,7 +170,7 @@ def test_the_budget_is_exact(budget: int) -> None:
     [
         ([], "at least one number; it returned an empty vector"),
         ([1.0, 2j], "real numbers; it returned an array of complex128"),
-        (np.array([1, "a"], object), "real numbers; it returned an array of object"),
+        (np.array([1, "a"], object), r"numbers; it returned an array of shape \(2,\) of object"),
         (["1", "2"], "real numbers; it returned an array of <U1"),
         ([[1.0, 2.0]], r"shape \(1, 2\)"),
         ([[1.0], [2.0, 3.0]], "must return a vector"),

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from gracezo.core.asks import Ask, Moved, OutOfQueries, Point, Role, SparseRows, Steps
 from gracezo.core.drive import drive
 from gracezo.core.errors import EvaluationError, EvaluationFailure
+from gracezo.core.limits import Limits
 from gracezo.core.result import Finish, Status
-from gracezo.core.run import Answer, Limits, Run
+from gracezo.core.run import Answer, Run
 
 X0 = np.zeros(4)
 

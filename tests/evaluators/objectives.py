@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -106,6 +107,12 @@ class Armed(Counted):
 def suicidal(x: np.ndarray) -> float:
     """Kill the process at every call."""
     os.kill(os.getpid(), signal.SIGKILL)
+    return value(x)
+
+
+def slow(x: np.ndarray) -> float:
+    """Take a minute."""
+    time.sleep(60.0)
     return value(x)
 
 

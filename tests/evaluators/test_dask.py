@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -16,7 +17,17 @@ import numpy as np
 import pytest
 from distributed import Client, LocalCluster
 from tests.conformance.every_method import check_every_method
-from tests.evaluators.objectives import Armed, Counted, deserted, many, raises_value_error, suicidal, value
+from tests.evaluators.objectives import (
+    Armed,
+    Counted,
+    Deadly,
+    deserted,
+    many,
+    raises_value_error,
+    slow,
+    suicidal,
+    value,
+)
 
 import gracezo
 from gracezo.testing import assert_same
@@ -29,7 +40,7 @@ STEPS = 10
 @pytest.fixture(scope="module")
 def client() -> Iterator[Any]:
     settings = {
-        "distributed.scheduler.allowed-failures": 1,  # a point that kills two workers is given up
+        "distributed.scheduler.allowed-failures": 1,
         "distributed.deploy.lost-worker-timeout": "1h",  # a worker that is killed often is still restarted
     }
     with (
@@ -78,9 +89,10 @@ def test_a_worker_killed_in_every_batch(client: Any, tmp_path: Path) -> None:
 
     armed.arm()
     result = descend(armed, client, callback=again)
-    assert_same(result, EXPECTED, "killed")
+    assert np.array_equal(result.x, EXPECTED.x)
+    assert np.array_equal(result.trace.values, EXPECTED.trace.values)
     assert armed.deaths() == STEPS
-    assert armed.calls() > result.nfev
+    assert EXPECTED.nfev < armed.calls() <= result.nfev
 
 
 def test_all_workers_killed_at_once(client: Any) -> None:
@@ -93,14 +105,40 @@ def test_all_workers_killed_at_once(client: Any) -> None:
             for pid in client.run(os.getpid).values():
                 os.kill(pid, signal.SIGKILL)
 
-    assert_same(descend(value, client, callback=massacre), EXPECTED, "massacre")
+    result = descend(value, client, callback=massacre)
+    assert np.array_equal(result.x, EXPECTED.x)
+    assert result.nfev >= EXPECTED.nfev
+
+
+def test_no_more_calls_than_were_bought(client: Any, tmp_path: Path) -> None:
+    """Dask does not evaluate again by itself what died with a worker."""
+    client.wait_for_workers(2, timeout=120)
+    deadly = Deadly(tmp_path / "calls", (5, 130))
+    result = gracezo.minimize(deadly, X0, method="grace", sparsity=5, max_queries=250, seed=3, workers=client)
+    assert deadly.deaths() >= 1
+    assert deadly.calls() <= result.nfev <= 250
+
+
+def test_a_run_that_waits_ends_in_time(client: Any) -> None:
+    client.wait_for_workers(2, timeout=120)
+    began = time.monotonic()
+    result = gracezo.minimize(slow, X0, method="fdsa", max_seconds=1.0, workers=client)
+    assert time.monotonic() - began < 15.0
+    assert result.status == 1
+    assert "could not be stopped" in result.message
+    client.restart()  # its threads are still at it
+
+
+def test_an_evaluation_that_takes_too_long_has_failed(client: Any) -> None:
+    client.wait_for_workers(2, timeout=120)
+    with pytest.raises(gracezo.EvaluationError, match=r"took longer than 0\.5 seconds, its time-out"):
+        gracezo.minimize(slow, X0, method="fdsa", max_queries=9, workers=client, timeout=0.5)
+    client.restart()
 
 
 def test_a_point_that_kills_its_workers_is_a_failed_evaluation(client: Any) -> None:
     client.wait_for_workers(2, timeout=120)
-    with pytest.raises(
-        gracezo.EvaluationError, match=r"query 1 failed: the worker died .* all those workers died"
-    ):
+    with pytest.raises(gracezo.EvaluationError, match=r"query 3 failed: the worker died each of the 3 times"):
         descend(suicidal, client)
 
 

@@ -22,11 +22,11 @@ from tests.evaluators.objectives import Counted, Deadly, Poisonous, many, raises
 
 import gracezo
 from gracezo.core.asks import SparseRows
+from gracezo.core.failures import MOST_LOSSES
 from gracezo.evaluators import worker
 from gracezo.evaluators.objective import Objective
 from gracezo.evaluators.report import Report, WorkerTraceback
 from gracezo.evaluators.serial import Serial
-from gracezo.evaluators.spread import MOST_LOSSES
 from gracezo.evaluators.worker import Missing, remember, work_from_desk
 from gracezo.testing import Valley, assert_same
 
@@ -193,14 +193,20 @@ def test_a_failure_stops_what_has_not_begun(tmp_path: Path, threads: Executor) -
 # ---------------------------------------------------------------- workers that die
 
 
-def test_a_killed_process_of_ours_costs_its_query_and_nothing_else(tmp_path: Path) -> None:
+def assert_begins_as_expected(result: gracezo.Result) -> None:
+    """What was lost cost queries, so the run may end earlier; what it did is the same."""
+    known = len(result.trace.values)
+    assert known > 3
+    assert np.array_equal(result.trace.values, EXPECTED.trace.values[:known])
+
+
+def test_a_killed_process_of_ours_costs_what_it_had_begun(tmp_path: Path) -> None:
     deadly = Deadly(tmp_path / "calls", tuple(range(5, 250, 25)))
     result = minimize(deadly, 2)
-    assert_same(result, EXPECTED, "killed")
     assert deadly.deaths() == 10
-    lost = deadly.calls() - result.nfev
-    share = -(-29 // 2)  # rows of an ask that may be with one worker
-    assert 10 <= lost <= 10 * share
+    assert result.nfev == deadly.calls() <= 300
+    assert_begins_as_expected(result)
+    assert "evaluations were lost with their workers" in result.message
 
 
 def test_a_point_that_kills_its_process_is_a_failed_evaluation() -> None:
@@ -210,24 +216,33 @@ def test_a_point_that_kills_its_process_is_a_failed_evaluation() -> None:
     assert "ended by signal 9 (Killed)" in str(info.value)
     assert info.value.result.status == 3
     assert info.value.result.fun == value(X0)
+    result = gracezo.minimize(
+        Poisonous(7), X0, method="fdsa", max_queries=300, workers=2, on_failure="skip", options={"eps": 0.1}
+    )
+    assert "1 evaluation failed and was skipped; " in result.message
 
 
-@pytest.mark.parametrize("pool", [ProcessPoolExecutor, loky.ProcessPoolExecutor])
-def test_a_broken_pool_of_the_users_is_an_error_that_keeps_the_answers(
-    pool: Callable[[int], Executor], tmp_path: Path
-) -> None:
+def test_a_broken_process_pool_is_replaced(tmp_path: Path) -> None:
+    deadly = Deadly(tmp_path / "calls", (100, 160))
+    with ProcessPoolExecutor(2) as executor:
+        result = minimize(deadly, executor)
+    assert deadly.deaths() == 2
+    assert deadly.calls() <= result.nfev <= 300
+    assert_begins_as_expected(result)
+    with ProcessPoolExecutor(2) as executor, pytest.raises(gracezo.EvaluationError) as info:
+        gracezo.minimize(Poisonous(7), X0, method="fdsa", max_queries=300, workers=executor)
+    assert f"died each of the {MOST_LOSSES} times" in str(info.value)
+
+
+def test_another_broken_pool_is_an_error_that_keeps_the_answers(tmp_path: Path) -> None:
     deadly = Deadly(tmp_path / "calls", (100,))
-    with pool(2) as executor, pytest.raises(gracezo.EvaluationError) as info:
+    with loky.ProcessPoolExecutor(2) as executor, pytest.raises(gracezo.EvaluationError) as info:
         minimize(deadly, executor)
     assert "the executor given as workers cannot go on" in str(info.value)
     result = info.value.result
-    # The other worker may have answered further calls before the pool was seen to be broken.
-    assert 50 < result.nfev < deadly.calls()
-    assert info.value.query == result.nfev + 1
+    assert 50 < deadly.calls() <= result.nfev
     assert result.status == 3
-    known = min(len(EXPECTED.trace.values), len(result.trace.values))
-    assert known > 1
-    assert np.array_equal(result.trace.values[:known], EXPECTED.trace.values[:known])
+    assert_begins_as_expected(result)
 
 
 def test_an_executor_that_is_shut_down() -> None:
@@ -442,13 +457,12 @@ def test_maps_that_do_not_keep_their_word(mapping: Callable[..., Any], says: str
 def test_what_a_broken_pool_had_evaluated_is_not_asked_again(tmp_path: Path) -> None:
     deadly = Deadly(tmp_path / "calls", (100,))
     journal = tmp_path / "run.db"
-    with ProcessPoolExecutor(2) as pool, pytest.raises(gracezo.EvaluationError) as info:
+    with loky.ProcessPoolExecutor(2) as pool, pytest.raises(gracezo.EvaluationError) as info:
         minimize(deadly, pool, journal=journal)
     kept, spent = info.value.result.nfev, deadly.calls()
     result = gracezo.resume(journal, deadly, workers=2)
-    assert_same(result, EXPECTED, "resumed")
+    assert_begins_as_expected(result)
     assert deadly.calls() - spent == result.nfev - kept
-    assert result.reasked > 0
 
 
 def test_wrong_workers_leave_no_journal(tmp_path: Path) -> None:

@@ -11,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gracezo.core.asks import Ask, DenseRows, Role
-from gracezo.core.errors import EvaluationFailure, WorkersLost
+from gracezo.core.errors import EvaluationFailure, Lost, WorkersLost
 from gracezo.evaluators.objective import Objective
 from gracezo.evaluators.serial import Serial
-from gracezo.evaluators.spread import MOST_LOSSES, Delivery, Loss, Part, Spread
+from gracezo.evaluators.spread import Delivery, Loss, Part, Spread
 from gracezo.evaluators.worker import work
 
 SUM = Serial(Objective(lambda x: float(x.sum()), (), (1,)))
@@ -30,25 +30,42 @@ class FakeCrew:
         self.under_way: list[Part] = []
         self.sent: list[Part] = []
         self.lost: Counter[int] = Counter()
+        self.late: list[Part] = []
+        self.slow = False
 
     def send(self, part: Part) -> None:
         assert len(self.under_way) < self.window
         self.sent.append(part)
         self.under_way.append(part)
 
-    def receive(self) -> Sequence[Delivery]:
+    def receive(self, patience: float) -> Sequence[Delivery]:
         deliveries: list[Delivery] = []
         for _ in range(self.data.draw(st.integers(1, len(self.under_way)))):
             part = self.under_way.pop(self.data.draw(st.integers(0, len(self.under_way) - 1)))
+            if self.overdue_next(part):
+                continue
             if self.data.draw(st.integers(0, 3)) == 0:
-                self.lost.update(range(part.start, part.stop))
-                deliveries.append((part, Loss("bad luck")))
+                begun = self.data.draw(st.integers(1, part.stop - part.start))
+                self.lost.update(range(part.start, part.start + begun))
+                deliveries.append((part, Loss("bad luck", begun, certain=self.data.draw(st.booleans()))))
             else:
                 deliveries.append((part, work(SUM, part.ask.base, part.offsets)))
         return deliveries
 
-    def drop(self) -> None:
+    def overdue_next(self, part: Part) -> bool:
+        if not self.slow or self.data.draw(st.integers(0, 5)):
+            return False
+        self.late.append(part)
+        return True
+
+    def overdue(self, seconds: float) -> Sequence[Part]:
+        late, self.late = self.late, []
+        return late
+
+    def drop(self) -> int:
+        count = len(self.under_way)
         self.under_way.clear()
+        return count
 
 
 def ask_of(rows: int) -> Ask:
@@ -58,16 +75,51 @@ def ask_of(rows: int) -> Ask:
 @given(data=st.data(), rows=st.integers(1, 40), size=st.integers(1, 5), spare=st.integers(0, 5))
 def test_every_row_is_answered_once(data: st.DataObject, rows: int, size: int, spare: int) -> None:
     crew = FakeCrew(data, size, size + spare)
-    spread = Spread(crew, whole_shares=data.draw(st.booleans()))
+    crew.slow = data.draw(st.booleans())
+    spread = Spread(crew, whole_shares=data.draw(st.booleans()), timeout=7.0 if crew.slow else None)
     answers = [answer for known in spread(ask_of(rows)) for answer in known]
     assert sorted(row for row, _ in answers) == list(range(rows))
     for row, outcome in answers:
-        if isinstance(outcome, EvaluationFailure):
-            assert crew.lost[row] >= MOST_LOSSES
-            assert "bad luck" in str(outcome)
+        if isinstance(outcome, Lost):
+            assert crew.lost[row] == 1
+            assert str(outcome) == "bad luck"
+        elif isinstance(outcome, EvaluationFailure):
+            assert crew.slow
+            assert str(outcome) == "the evaluation took longer than 7 seconds, its time-out"
         else:
             assert outcome == row
     assert max((part.stop - part.start for part in crew.sent), default=0) <= -(-rows // size)
+
+
+def test_what_was_lost_with_others_is_asked_one_by_one() -> None:
+    class Breaks(FakeCrew):
+        """All that is under way is lost together, twice."""
+
+        most: list[int]
+
+        def receive(self, patience: float) -> Sequence[Delivery]:
+            self.most.append(len(self.under_way))
+            parts, self.under_way = self.under_way, []
+            if len(self.most) > 2:
+                return [(part, work(SUM, part.ask.base, part.offsets)) for part in parts]
+            return [(part, Loss("broken", certain=len(parts) == 1)) for part in parts]
+
+    crew = Breaks(None, 3, 3)  # type: ignore[arg-type]  # nothing is drawn
+    crew.most = []
+    spread = Spread(crew)
+    assert [type(outcome) for known in spread(ask_of(3)) for _, outcome in known] == [Lost] * 3
+    assert sum(isinstance(outcome, Lost) for known in spread(ask_of(3)) for _, outcome in known) == 1
+    list(spread(ask_of(3)))
+    assert crew.most == [3, 1, 1, 1, 3]
+
+
+def test_a_worker_that_never_begins_is_not_waited_for_for_ever() -> None:
+    class Stillborn(FakeCrew):
+        def receive(self, patience: float) -> Sequence[Delivery]:
+            return [(self.under_way.pop(), Loss("no memory", begun=0))]
+
+    answers = [answer for known in Spread(Stillborn(None, 1, 1))(ask_of(2)) for answer in known]  # type: ignore[arg-type]
+    assert [(row, str(outcome)) for row, outcome in answers] == [(0, "no memory"), (1, "no memory")]
 
 
 @given(data=st.data(), rows=st.integers(1, 20))
@@ -87,7 +139,7 @@ class LeavingCrew(FakeCrew):
             raise WorkersLost("gone home")
         super().send(part)
 
-    def receive(self) -> Sequence[Delivery]:
+    def receive(self, patience: float) -> Sequence[Delivery]:
         return [(part, work(SUM, part.ask.base, part.offsets)) for part in [self.under_way.pop()]]
 
 

@@ -17,9 +17,9 @@ from gracezo.conduct import conduct
 from gracezo.core.asks import Ask, Moved, OutOfQueries, Point, Role, SparseRows, Steps
 from gracezo.core.drive import Evaluator
 from gracezo.core.keys import Key
+from gracezo.core.limits import Limits
 from gracezo.core.method import Problem
 from gracezo.core.result import Finish, Result
-from gracezo.core.run import Limits
 from gracezo.core.types import FloatArray
 from gracezo.journal.identity import Identity
 from gracezo.journal.reading import read

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 import gracezo
 from gracezo.core.asks import Ask, OutOfQueries, Point, Role
 from gracezo.core.keys import Key
+from gracezo.core.limits import Limits
 from gracezo.core.method import Problem
-from gracezo.core.run import Limits, Run
+from gracezo.core.run import Run
 from gracezo.core.steps import whole_run
 from gracezo.core.types import FloatArray
 from gracezo.estimators.noise import grid, quantum

@@ -16,9 +16,10 @@ from hypothesis import strategies as st
 import gracezo
 from gracezo.core.asks import SparseRows
 from gracezo.core.keys import Key
+from gracezo.core.limits import Limits
 from gracezo.core.method import Problem
 from gracezo.core.result import GradientEstimate, Result, Status
-from gracezo.core.run import Limits, Run
+from gracezo.core.run import Run
 from gracezo.core.steps import whole_run
 from gracezo.core.types import FloatArray, IntArray
 from gracezo.methods.auto import auto

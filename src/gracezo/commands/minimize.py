@@ -120,6 +120,7 @@ def run(words: argparse.Namespace) -> int:
         "max_seconds": words.max_seconds,
         "vectorized": words.vectorized,
         "workers": words.workers,
+        "timeout": words.timeout if words.command is None else None,  # a Command has its own
         "progress": words.progress or (not words.quiet and sys.stderr.isatty()),
     }
     try:

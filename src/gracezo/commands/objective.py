@@ -38,9 +38,17 @@ def add_function(parser: argparse.ArgumentParser) -> None:
         help="how the point is written for the program: npy (NumPy's format), text (one number a line) or "
         "json (default: npy)",
     )
-    what.add_argument("--timeout", type=float, metavar="SECONDS", help="kill the program after so long")
     what.add_argument(
-        "--workers", type=int, metavar="N", help="evaluate in so many processes (-1: one a core; default: 1)"
+        "--timeout",
+        type=float,
+        metavar="SECONDS",
+        help="give an evaluation up after so long: it has failed (a function needs --workers)",
+    )
+    what.add_argument(
+        "--workers",
+        type=int,
+        metavar="N",
+        help="evaluate in so many processes (-1: one a core; default: here)",
     )
     what.add_argument("--vectorized", action="store_true", help="the function takes many points at once")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from typing import Protocol
 
 from gracezo.core.asks import Ask
@@ -17,11 +17,18 @@ class Evaluator(Protocol):
     def __call__(self, ask: Ask) -> Generator[Sequence[Answer], None, None]:
         """Yield the answers as they become known, together those that came of one call; in any order.
 
+        One who waits yields nothing from time to time, so that the run sees whether its time has passed.
         The generator is closed early when the run ends in the middle of an
         ask: what has not been answered is then to be dropped. It raises
         `WorkersLost` when no further answer can come.
         """
         ...
+
+
+def rows_at_once(evaluate: Evaluator, count: int) -> int:
+    """Return how many rows of an ask of `count` an evaluator may have in flight: all, if it does not say."""
+    tells: Callable[[int], int] | None = getattr(evaluate, "at_once", None)
+    return count if tells is None else tells(count)
 
 
 def drive(run: Run, evaluate: Evaluator) -> None:

@@ -34,8 +34,57 @@ class EvaluationError(RuntimeError):
         self.result = result
 
 
+class CallbackError(RuntimeError):
+    """A callback raised an exception, which ended the run; what was paid for is in `result`.
+
+    Attributes
+    ----------
+    result : Result
+        The best so far, as `minimize` would have returned it, with status 2. The exception is the cause.
+
+    Examples
+    --------
+    >>> import gracezo
+    >>> def breaks(intermediate_result):
+    ...     raise KeyError("loss")
+    >>> try:
+    ...     gracezo.minimize(sum, [1.0, 2.0], method="fdsa", max_queries=9, callback=breaks)
+    ... except gracezo.CallbackError as error:
+    ...     print(error, error.result.nfev, type(error.__cause__).__name__)
+    the callback raised KeyError: 'loss' 4 KeyError
+    """
+
+    def __init__(self, message: str, result: Result) -> None:
+        super().__init__(message)
+        self.result = result
+
+
+class MethodError(RuntimeError):
+    """A method itself has failed, by an error of its own; what was paid for is in `result`.
+
+    Attributes
+    ----------
+    result : Result
+        The best so far, as `minimize` would have returned it, with status 3. The exception is the cause.
+
+    Examples
+    --------
+    >>> import gracezo
+    >>> issubclass(gracezo.MethodError, RuntimeError)
+    True
+    """
+
+    def __init__(self, message: str, result: Result) -> None:
+        super().__init__(message)
+        self.result = result
+
+
 class EvaluationFailure(Exception):
     """One evaluation gave no usable value: raised where the objective is called, with its cause chained."""
+
+
+class Lost(EvaluationFailure):
+    """An evaluation was lost with the worker that made it. It was paid for; the point is asked again."""
 
 
 class Irreparable(EvaluationFailure):

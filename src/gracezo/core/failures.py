@@ -3,17 +3,22 @@
 - *raise*: the run ends.
 - *retry*: the failed rows of an ask are asked again, together, when all others are answered. A row
   that has failed once more than the limit ends the run.
+- An evaluation that was lost with its worker is asked again, whatever the rule. A point that has taken
+  `MOST_LOSSES` workers with it has failed.
 - *skip*: the algorithm receives NaN. More skipped queries in a row than the limit end the run; the row
   of an ask decides what is in a row, not who answered first. A start cannot be skipped.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from gracezo.core.asks import Role
+from gracezo.core.errors import EvaluationFailure, Lost
 
+MOST_LOSSES = 3
 DEFAULT_LIMITS = {"raise": 0, "retry": 3, "skip": 100}
 
 
@@ -32,18 +37,35 @@ class Failures:
         self._rule = rule
         self._retried = 0
         self._skipped = 0
+        self._lost = 0
         self._skips = False  # whether the rows of this ask may be skipped
-        self._attempt = 1
+        self._failures: Counter[int] = Counter()  # of each row of this ask
+        self._losses: Counter[int] = Counter()
         self._streak = 0  # failed queries in a row
         self._next = 0  # the first row that the streak has not come to
 
     def begin(self, role: Role) -> None:
         """Turn to a new ask."""
         self._skips = self._rule.action == "skip" and role is not Role.START
-        self._attempt = 1
+        self._failures.clear()
+        self._losses.clear()
         if self._next == 0:  # nothing failed at the ask before
             self._streak = 0
         self._next = 0
+
+    def came(self, row: int, failure: EvaluationFailure) -> EvaluationFailure | None:
+        """Take a failure of a row; return it as what it is in the end, or None if the row is only lost."""
+        if isinstance(failure, Lost):
+            self._lost += 1
+            self._losses[row] += 1
+            if self._losses[row] < MOST_LOSSES:
+                return None
+            failure = EvaluationFailure(
+                f"the worker died each of the {MOST_LOSSES} times that this point was evaluated; {failure}"
+            )
+            self._losses[row] = 0
+        self._failures[row] += 1
+        return failure
 
     def fatal(self, failed: Collection[int], values: Sequence[float]) -> int | None:
         """Return the row whose failure ends the run, if one does.
@@ -58,8 +80,8 @@ class Failures:
         Asked after each answer from the first failure of an ask on.
         """
         if not self._skips:
-            spent = self._rule.action != "retry" or self._attempt > self._rule.limit
-            return next(iter(failed), None) if spent else None
+            limit = self._rule.limit if self._rule.action == "retry" else 0
+            return next((row for row in failed if self._failures[row] > limit), None)
         while self._next < len(values):
             lost = self._next in failed
             if not lost and values[self._next] != values[self._next]:  # NaN: not answered yet
@@ -71,21 +93,27 @@ class Failures:
             self._next += 1
         return None
 
-    def bearable(self, failed: Iterable[int]) -> list[int]:
+    def bearable(self, failures: Mapping[int, EvaluationFailure]) -> list[int]:
         """Return the rows whose failure does not end the run: those that a replay must not ask again."""
+        lost = [
+            row
+            for row, failure in failures.items()
+            if isinstance(failure, Lost) and self._losses[row] + 1 < MOST_LOSSES
+        ]
+        failed = sorted(failures.keys() - set(lost))
         if not self._skips:
-            bears = self._rule.action == "retry" and self._attempt <= self._rule.limit
-            return list(failed) if bears else []
+            limit = self._rule.limit if self._rule.action == "retry" else 0
+            return lost + [row for row in failed if self._failures[row] < limit]
         borne = []
         streak, last = self._streak, self._next - 1
-        for row in sorted(failed):
+        for row in failed:
             streak = streak + 1 if row == last + 1 else 1
             last = row
             if streak > self._rule.limit:
                 streak = 0
             else:
                 borne.append(row)
-        return borne
+        return lost + borne
 
     @property
     def retries(self) -> bool:
@@ -93,17 +121,21 @@ class Failures:
         return not self._skips
 
     def retry(self, rows: int) -> None:
-        """Note that so many rows are asked again."""
-        self._attempt += 1
+        """Note that so many failed rows are asked again."""
         self._retried += rows
 
     @property
     def summary(self) -> str:
         """What to add to the message of a run; nothing if nothing failed."""
-        return _said(self._retried, "asked again") + _said(self._skipped, "skipped")
+        told = _said(self._retried, "failed", "asked again") + _said(self._skipped, "failed", "skipped")
+        return told + _said(
+            self._lost, "lost with their workers" if self._lost > 1 else "lost with its worker"
+        )
 
 
-def _said(count: int, what: str) -> str:
+def _said(count: int, what: str, then: str = "") -> str:
     if count == 0:
         return ""
-    return f"; {count:,} evaluation{'s' * (count > 1)} failed and {'were' if count > 1 else 'was'} {what}"
+    were = "were" if count > 1 else "was"
+    told = f"{what} and {were} {then}" if then else f"{were} {what}"
+    return f"; {count:,} evaluation{'s' * (count > 1)} {told}"

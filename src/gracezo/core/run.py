@@ -13,16 +13,16 @@ one answer. The rules:
   whenever the run stops, also in the middle of a batch. Where values have errors, the lowest is the
   luckiest: the best point is then where the method has moved last.
 - Where there are bounds, no point that goes out lies outside of them.
+- No point that is not finite goes out: the run ends before it.
 - What a failed answer means is decided by the rule in `failures`. Rows that are
-  asked again are bought like any others.
+  asked again are bought like any others, also those that were lost with a worker.
 """
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
 from typing import TypeAlias
 
 import numpy as np
@@ -30,8 +30,10 @@ import numpy as np
 from gracezo.core.answers import lowest
 from gracezo.core.asks import Ask, Moved, OutOfQueries, Point, Steps
 from gracezo.core.box import Box, Fence
-from gracezo.core.errors import EvaluationError, EvaluationFailure, Irreparable
+from gracezo.core.errors import EvaluationError, EvaluationFailure, Irreparable, MethodError
 from gracezo.core.failures import Failures, OnFailure
+from gracezo.core.finite import Finite
+from gracezo.core.limits import DefaultBudget, Limits
 from gracezo.core.names import Names
 from gracezo.core.outputs import Outputs
 from gracezo.core.result import Finish, Result, Status, Trace, changed
@@ -40,29 +42,6 @@ from gracezo.core.types import FloatArray, IntArray
 
 Outcome: TypeAlias = float | FloatArray | EvaluationFailure  # a value, many outputs, or why there is neither
 Answer: TypeAlias = tuple[int, Outcome]  # (row of the ask, what came of it)
-
-
-@dataclass(frozen=True)
-class Limits:
-    """When to stop; whichever comes first."""
-
-    max_queries: int | None = None
-    max_steps: int | None = None
-    max_seconds: float | None = None
-    target: float | None = None
-
-    def or_default(self) -> Limits:
-        """Return these limits, or the default budget when there is none at all."""
-        if self == Limits():
-            return Limits(max_queries=DefaultBudget(DEFAULT_QUERIES))
-        return self
-
-
-class DefaultBudget(int):
-    """A budget that nobody asked for."""
-
-
-DEFAULT_QUERIES = 10_000
 
 
 class Run:
@@ -130,10 +109,12 @@ class Run:
         self._rows: IntArray | None = None  # which rows of the ask were given out last; None: all
         self._missing = 0  # how many of its rows are still to be answered
         self._failed: dict[int, tuple[int, EvaluationFailure]] = {}  # row: number of the query, why
+        self._lost: list[int] = []  # rows that were lost with their workers, to be asked again
         self._failures = Failures(on_failure or OnFailure())
         self._elapsed = elapsed or _watch()
         self._fence = None if bounds is None else Fence(bounds)
         self._sampling = None if sample is None else Sampling(sample)
+        self._finite = Finite()
         self._outputs = outputs
 
     # ------------------------------------------------------------ the conversation
@@ -148,7 +129,7 @@ class Run:
         if self._ask is None:
             self._advance(None)
         elif self._missing == 0:
-            if self._failed and self._failures.retries:
+            if self._lost or (self._failed and self._failures.retries):
                 self._retry()
             else:
                 answer = self._settle()
@@ -175,8 +156,12 @@ class Run:
             if self._outputs is not None and isinstance(came, np.ndarray):
                 outcome = self._outputs.take(row, came)
             if isinstance(outcome, EvaluationFailure):
-                self._failed[row] = self.nfev, outcome
-                if fatal is None and isinstance(outcome, Irreparable):
+                failure = self._failures.came(row, outcome)
+                if failure is None:
+                    self._lost.append(row)
+                    continue
+                self._failed[row] = self.nfev, failure
+                if fatal is None and isinstance(failure, Irreparable):
                     fatal = row
             else:
                 self._values[row] = outcome  # type: ignore[assignment]  # a vector only where there are outputs
@@ -189,9 +174,9 @@ class Run:
                 self.stop(Status.FAILED, message)
                 raise EvaluationError(message, query, self.result()) from (failure.__cause__ or failure)
 
-    def bearable(self, failed: Sequence[int]) -> list[int]:
+    def bearable(self, failures: Mapping[int, EvaluationFailure]) -> list[int]:
         """Return those of the failed rows of the current ask that would not end the run."""
-        return self._failures.bearable(failed)
+        return self._failures.bearable(failures)
 
     def stop(self, status: Status, message: str) -> None:
         """End the run now; what has been answered so far still counts."""
@@ -228,6 +213,9 @@ class Run:
                 if bought:
                     if self._fence is not None:
                         said = self._fence(said)
+                    if not self._finite(said):
+                        self._end(Finish(Status.NOTHING_TO_FIND, _OVERFLOW))
+                        return
                     if self._sampling is not None:
                         said = self._sampling(said)
                     self._ask = said if bought == count else said.head(bought)
@@ -245,18 +233,30 @@ class Run:
             self._end(Finish(Status.SPENT, self._spent_message()))
 
     def _tell(self, answer: FloatArray | OutOfQueries | None) -> Ask | Moved:
-        if isinstance(answer, OutOfQueries):
-            return self._steps.throw(answer)
-        return self._steps.send(answer)  # type: ignore[arg-type]  # None begins it
+        try:
+            if isinstance(answer, OutOfQueries):
+                return self._steps.throw(answer)
+            return self._steps.send(answer)  # type: ignore[arg-type]  # None begins it
+        except (StopIteration, OutOfQueries):
+            raise
+        except Exception as error:  # an error in the method must not lose what was paid for
+            if self.nfev == 0:
+                raise
+            message = f"the method failed after {self.nfev:,} queries: {type(error).__name__}: {error}"
+            self._end(Finish(Status.FAILED, message))
+            raise MethodError(message, self.result()) from error
 
     def _retry(self) -> None:
-        """Ask the failed rows again, or tell the algorithm that the budget does not reach for them."""
+        """Ask failed and lost rows again, or tell the algorithm that the budget does not reach for them."""
         assert self._ask is not None
-        again = self._ask.take(np.array(list(self._failed)))
+        failed = list(self._failed) if self._failures.retries else []
+        again = self._ask.take(np.array(failed + self._lost))
         count = len(again)
         if self._affordable(again, count) == count:
-            self._failures.retry(count)
-            self._failed.clear()
+            self._failures.retry(len(failed))
+            for row in failed:
+                del self._failed[row]
+            self._lost.clear()
             self._missing = count
             self.rounds += 1
             return
@@ -274,7 +274,11 @@ class Run:
         if self._missing == len(self._values):
             return self._ask
         self._rows = np.array(
-            [row for row, value in enumerate(self._values) if math.isnan(value) and row not in self._failed]
+            [
+                row
+                for row, value in enumerate(self._values)
+                if math.isnan(value) and row not in self._failed and row not in self._lost
+            ]
         )
         return self._ask.take(self._rows)
 
@@ -358,6 +362,7 @@ class Run:
         self._ask = self._values = None
         self._missing = 0
         self._failed.clear()
+        self._lost.clear()
         if self._outputs is not None:
             self._outputs.clear()
 
@@ -406,6 +411,7 @@ class Run:
 
 
 _NOTHING = np.zeros(0)
+_OVERFLOW = "stuck: the next point would not be finite; f may have no lower bound, or numbers overflow"
 
 
 def _watch() -> Callable[[], float]:

@@ -7,7 +7,8 @@ import os
 import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor
-from contextlib import contextmanager
+from contextlib import ExitStack, closing, contextmanager
+from dataclasses import replace
 from importlib import import_module
 from inspect import ismodule
 from types import ModuleType
@@ -15,41 +16,73 @@ from typing import Any, TypeAlias
 
 from gracezo.command import Command
 from gracezo.core.drive import Evaluator
+from gracezo.core.errors import WorkersLost
 from gracezo.evaluators import executor
 from gracezo.evaluators.mapped import Mapped
 from gracezo.evaluators.objective import Objective
 from gracezo.evaluators.processes import Processes
 from gracezo.evaluators.serial import Serial
-from gracezo.evaluators.spread import Spread
+from gracezo.evaluators.spread import Crew, Spread
 from gracezo.evaluators.vectorized import Vectorized
 
 Workers: TypeAlias = object  # None, int, map-like callable, Executor, Dask client, "ray": see `minimize`
 
 
 @contextmanager
-def evaluator(objective: Objective, workers: Workers, vectorized: bool, copy: bool) -> Iterator[Evaluator]:
-    """Provide the evaluator for a run; what was started for it ends with the context."""
+def evaluator(
+    objective: Objective, workers: Workers, vectorized: bool, copy: bool, timeout: float | None = None
+) -> Iterator[Evaluator]:
+    """Provide the evaluator for a run; what was started for it ends with the context.
+
+    `timeout` is how many seconds one call of the function may take.
+    """
     if vectorized and isinstance(objective.fun, Command):
         raise ValueError("a Command takes one point at a time: leave vectorized=False, and give workers")
+    if timeout is not None and isinstance(objective.fun, Command):  # which ends its program itself
+        objective = replace(objective, fun=objective.fun.within(timeout))
+        timeout = None
     here = Vectorized(objective, copy) if vectorized else Serial(objective, copy)
+    with ExitStack() as started:
+        if workers is None:
+            if timeout is not None:
+                raise _no_timeout("a function cannot be stopped that runs in the caller's own thread")
+            if isinstance(objective.fun, Command):
+                yield Spread(started.enter_context(closing(executor.OneThread(here))))
+            else:
+                yield here
+        elif callable(workers) and not _is_dask(workers) and not _is_ray(workers):
+            if timeout is not None:
+                raise _no_timeout("a map-like callable cannot be interrupted")
+            yield _mapped(objective, workers, vectorized)
+        else:
+            try:
+                crew = _crew(workers, here, started)
+            except WorkersLost as lost:  # before any query
+                raise ValueError(f"workers: {lost}") from (lost.__cause__ or lost)
+            yield Spread(crew, vectorized, timeout)
+
+
+def _crew(workers: Workers, here: Evaluator, started: ExitStack) -> Crew:
     count = _count(workers)
-    if count == 1:
-        yield here
-    elif count is not None:
-        with Processes(here, count) as processes:
-            yield Spread(processes, vectorized)
-    elif isinstance(workers, Executor):
-        yield Spread(executor.crew(workers, here), vectorized)
-    elif _is_dask(workers):
-        yield Spread(import_module("gracezo.evaluators.dask").DaskCrew(workers, here), vectorized)
-    elif _is_ray(workers):
+    if count is not None:
+        return started.enter_context(Processes(here, count))
+    if isinstance(workers, Executor):
+        return started.enter_context(closing(executor.crew(workers, here)))
+    if _is_dask(workers):
+        tasks: Crew = import_module("gracezo.evaluators.dask").DaskCrew(workers, here)
+        return tasks
+    if _is_ray(workers):
         ray = _ray()
-        with ray.initialised():
-            yield Spread(ray.RayCrew(here), vectorized)
-    elif callable(workers):
-        yield _mapped(objective, workers, vectorized)
-    else:
-        raise _wrong(workers)
+        started.enter_context(ray.initialised())
+        actors: Crew = ray.RayCrew(here)
+        return actors
+    raise _wrong(workers)
+
+
+def _no_timeout(why: str) -> ValueError:
+    return ValueError(
+        f"timeout: {why}; give workers (1 or more processes, an executor, Dask or Ray), or a Command"
+    )
 
 
 def _is_dask(given: object) -> bool:
@@ -79,8 +112,6 @@ def _mapped(objective: Objective, mapping: Callable[..., Any], vectorized: bool)
 
 def _count(given: object) -> int | None:
     """Return a number of processes, or None when something else is given."""
-    if given is None:
-        return 1
     if isinstance(given, bool) or not isinstance(given, numbers.Integral):
         return None
     if given == -1:

@@ -2,6 +2,11 @@
 
 Threads see the driver's own arrays. All others are taken to be in other
 processes, which cannot be told apart: see `worker.py` for what they keep.
+
+An evaluation that has begun cannot be stopped in a pool of others. One that is
+given up, at its time-out, keeps its worker busy until it ends; the crew is the
+smaller by one until then. Python's `ProcessPoolExecutor` cannot go on after one
+of its processes has died: another one like it takes its place.
 """
 
 from __future__ import annotations
@@ -9,17 +14,27 @@ from __future__ import annotations
 import os
 import pickle
 import sys
+import time
 import uuid
 from collections.abc import Sequence
-from concurrent.futures import BrokenExecutor, CancelledError, Executor, Future, ThreadPoolExecutor
-from queue import SimpleQueue
+from concurrent.futures import (
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+)
+from queue import Empty, SimpleQueue
 from typing import Any, TypeAlias
 
+from gracezo.core.asks import Offsets
+from gracezo.core.cancel import Cancellation
 from gracezo.core.drive import Evaluator
 from gracezo.core.errors import WorkersLost
 from gracezo.core.types import FloatArray
 from gracezo.evaluators.report import Report
-from gracezo.evaluators.spread import Delivery, Part
+from gracezo.evaluators.spread import Delivery, Loss, Part
 from gracezo.evaluators.worker import Missing, remember, work, work_from_desk
 
 _Done: TypeAlias = "Future[Any]"
@@ -30,49 +45,94 @@ class _Futures:
 
     def __init__(self, executor: Executor) -> None:
         width = _width(executor)
-        self.size = width or os.cpu_count() or 1
-        self.window = sys.maxsize if width is None else 2 * width
+        self._width = width or os.cpu_count() or 1
+        self._wide = sys.maxsize if width is None else 2 * width
         self._executor = executor
         self._under_way: dict[_Done, Part] = {}
+        self._begun: dict[_Done, float] = {}  # when those that run were first seen to run
+        self._stuck: set[_Done] = set()  # given up, and still running
         self._done: SimpleQueue[_Done] = SimpleQueue()
 
-    def _submit(self, part: Part, *task: Any) -> None:
+    @property
+    def size(self) -> int:
+        """How many workers are not kept busy by what was given up."""
+        return max(1, self._width - len(self._stuck))
+
+    @property
+    def window(self) -> int:
+        """How many parts may be under way."""
+        return self._wide
+
+    def _submit(self, part: Part, *task: Any) -> _Done:
+        if len(self._stuck) >= self._width:
+            raise WorkersLost(
+                f"all {self._width} workers are busy with evaluations that were given up at their time-out"
+            )
         try:
             future = self._executor.submit(*task)
         except RuntimeError as error:  # broken, or shut down
             raise _gone(error) from error
         self._under_way[future] = part
         future.add_done_callback(self._done.put)
+        return future
 
-    def receive(self) -> Sequence[Delivery]:
+    def receive(self, patience: float) -> Sequence[Delivery]:
         """Wait for a future, and take what else is done."""
         deliveries: list[Delivery] = []
+        deadline = time.monotonic() + patience
         while not deliveries or not self._done.empty():
-            future = self._done.get()
+            try:
+                future = self._done.get(timeout=max(0.0, deadline - time.monotonic()))
+            except Empty:
+                break
+            self._stuck.discard(future)
             part = self._under_way.pop(future, None)
             if part is None:
                 continue  # dropped earlier
-            try:
-                came = future.result()
-            except (Exception, CancelledError) as error:
-                lost = _gone(error)
-                lost.__cause__ = error
-                deliveries.append((part, lost))
-                continue
-            delivery = self._delivered(part, came)
+            self._begun.pop(future, None)
+            delivery = self._taken(part, future)
             if delivery is not None:
                 deliveries.append(delivery)
         return deliveries
+
+    def _taken(self, part: Part, future: _Done) -> Delivery | None:
+        try:
+            came = future.result()
+        except BrokenExecutor as error:  # with all that was under way
+            return part, Loss(f"{type(error).__name__}: {error}", certain=len(self._under_way) == 0)
+        except (Exception, CancelledError) as error:
+            lost = _gone(error)
+            lost.__cause__ = error
+            return part, lost
+        return self._delivered(part, came)
 
     def _delivered(self, part: Part, came: Report | Missing) -> Delivery | None:
         assert isinstance(came, Report)
         return part, came
 
-    def drop(self) -> None:
+    def overdue(self, seconds: float) -> Sequence[Part]:
+        """Give up what has been running for longer."""
+        now = time.monotonic()
+        late = []
+        for future in list(self._under_way):
+            if future.running() and now - self._begun.setdefault(future, now) > seconds:
+                late.append(self._under_way.pop(future))
+                del self._begun[future]
+                self._stuck.add(future)
+                self._given_up(future)
+        return late
+
+    def _given_up(self, future: _Done) -> None:
+        """Stop what can be stopped of an evaluation that nobody waits for any more."""
+
+    def drop(self) -> int:
         """Cancel what has not begun; what has cannot be stopped, and its answer is ignored."""
         under_way, self._under_way = self._under_way, {}
-        for future in under_way:
-            future.cancel()
+        self._begun.clear()
+        left = [future for future in under_way if not future.cancel() and not future.done()]
+        for future in left:
+            self._given_up(future)
+        return len(left)
 
 
 class Threads(_Futures):
@@ -83,10 +143,48 @@ class Threads(_Futures):
     def __init__(self, executor: ThreadPoolExecutor, evaluate: Evaluator) -> None:
         super().__init__(executor)
         self._evaluate = evaluate
+        self._cancellations: dict[_Done, Cancellation] = {}
 
     def send(self, part: Part) -> None:
         """Give a part to the pool."""
-        self._submit(part, work, self._evaluate, part.ask.base, part.offsets)
+        cancellation = Cancellation()
+        future = self._submit(part, _heard, cancellation, self._evaluate, part.ask.base, part.offsets)
+        self._cancellations[future] = cancellation
+        future.add_done_callback(self._forget)
+
+    def _forget(self, future: _Done) -> None:
+        self._cancellations.pop(future, None)
+
+    def _given_up(self, future: _Done) -> None:
+        """Kill the program that the thread runs, if it runs one."""
+        cancellation = self._cancellations.pop(future, None)
+        if cancellation is not None:
+            cancellation.cancel()
+
+    def close(self) -> None:
+        """End what was started for the run: nothing."""
+
+
+class OneThread(Threads):
+    """A thread of our own, for programs: while it waits for one, the driver can hear of other things."""
+
+    def __init__(self, evaluate: Evaluator) -> None:
+        self._pool = ThreadPoolExecutor(1, thread_name_prefix="gracezo")
+        super().__init__(self._pool, evaluate)
+
+    @property
+    def window(self) -> int:
+        """One at a time, none waiting."""
+        return 1
+
+    def close(self) -> None:
+        """End the thread."""
+        self._pool.shutdown()
+
+
+def _heard(cancellation: Cancellation, evaluate: Evaluator, base: FloatArray, offsets: Offsets) -> Report:
+    with cancellation.heard():
+        return work(evaluate, base, offsets)
 
 
 class OtherExecutor(_Futures):
@@ -96,6 +194,7 @@ class OtherExecutor(_Futures):
 
     def __init__(self, executor: Executor, evaluate: Evaluator) -> None:
         super().__init__(executor)
+        self._given = executor
         self._evaluate = evaluate
         self._run = uuid.uuid4().hex
         self._base: FloatArray | None = None
@@ -107,7 +206,7 @@ class OtherExecutor(_Futures):
         """Send the function to as many workers as there are, before any query."""
         try:
             for future in [
-                self._executor.submit(remember, self._run, self._evaluate) for _ in range(self.size)
+                self._executor.submit(remember, self._run, self._evaluate) for _ in range(self._width)
             ]:
                 future.result()
         except (BrokenExecutor, CancelledError, RuntimeError) as error:
@@ -129,7 +228,27 @@ class OtherExecutor(_Futures):
         self._task(part, None, base)
 
     def _task(self, part: Part, evaluate: Evaluator | None, base: FloatArray | None) -> None:
-        self._submit(part, work_from_desk, self._run, self._number, part.offsets, evaluate, base)
+        task = (work_from_desk, self._run, self._number, part.offsets, evaluate, base)
+        try:
+            self._submit(part, *task)
+        except WorkersLost as lost:
+            if not isinstance(lost.__cause__, BrokenExecutor) or type(self._given) is not ProcessPoolExecutor:
+                raise
+            self._replace(self._given)
+            self._submit(part, *task)
+
+    def _replace(self, broken: ProcessPoolExecutor) -> None:
+        """Go on with a pool like the one that has broken; what it does not know it asks for."""
+        self.close()
+        settings = {name: getattr(broken, f"_{name}", None) for name in ("mp_context", "initializer")}
+        arguments = getattr(broken, "_initargs", ())
+        self._executor = ProcessPoolExecutor(self._width, **settings, initargs=arguments)
+        self._stuck.clear()
+
+    def close(self) -> None:
+        """End the pool that has taken the place of a broken one."""
+        if self._executor is not self._given:
+            self._executor.shutdown(wait=False, cancel_futures=True)
 
     def _delivered(self, part: Part, came: Report | Missing) -> Delivery | None:
         if isinstance(came, Report):

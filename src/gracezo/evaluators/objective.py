@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +12,7 @@ import numpy as np
 from gracezo.core.errors import EvaluationFailure
 from gracezo.core.run import Outcome
 from gracezo.core.types import FloatArray
+from gracezo.core.values import as_outputs, as_rows_of_outputs, as_value, as_values, raised
 
 
 @dataclass(frozen=True)
@@ -43,10 +43,10 @@ class Objective:
                 raw = self.fun(x.reshape(self.shape), *self.args)
             else:
                 raw = self.fun(x.reshape(self.shape), *self.args, seed=seed)
-        except EvaluationFailure as failure:  # an objective of ours, which says itself what went wrong
-            return failure
+        except EvaluationFailure as told:  # an objective of ours, which says itself what went wrong
+            return told
         except Exception as error:  # whatever the user's code raises is a failed evaluation
-            return _failure(f"the function raised {type(error).__name__}: {error}", error)
+            return raised(error)
         return as_outputs(raw) if self.many_outputs else as_value(raw)
 
     def many(self, points: FloatArray, seeds: list[int] | None = None) -> list[Outcome]:
@@ -54,25 +54,10 @@ class Objective:
         count = len(points)
         given = {} if seeds is None else {"seed": np.array(seeds)}
         try:
-            raw = np.asarray(self.fun(points.reshape(count, *self.shape), *self.args, **given))
+            raw = self.fun(points.reshape(count, *self.shape), *self.args, **given)
         except Exception as error:  # whatever the user's code raises is a failed evaluation
-            failure = _failure(f"the function raised {type(error).__name__}: {error}", error)
-            return [failure] * count
-        if self.many_outputs:
-            if raw.ndim == 2 and len(raw) == count:
-                return [as_outputs(row) for row in raw]
-            failure = _failure(
-                f"with vectorized=True the function must return a row of outputs for each of {count} points, "
-                f"an array of shape ({count}, m); it returned one of shape {raw.shape}"
-            )
-            return [failure] * count
-        if raw.shape != (count,):
-            failure = _failure(
-                f"with vectorized=True the function must return {count} values for {count} points, "
-                f"an array of shape ({count},); it returned one of shape {raw.shape}"
-            )
-            return [failure] * count
-        return [as_value(value) for value in raw.tolist()]
+            return [raised(error)] * count
+        return [*(as_rows_of_outputs if self.many_outputs else as_values)(raw, count)]
 
 
 def takes_seed(fun: Callable[..., Any]) -> bool:
@@ -87,53 +72,3 @@ def takes_seed(fun: Callable[..., Any]) -> bool:
     except (TypeError, ValueError):  # a built-in does not say
         return False
     return seed is not None and seed.kind is seed.KEYWORD_ONLY and seed.default is seed.empty
-
-
-def as_value(raw: object) -> float | EvaluationFailure:
-    """Return a finite float, or the failure that says what was returned instead."""
-    if isinstance(raw, float) and math.isfinite(raw):  # the usual case, np.float64 among it
-        return float(raw)
-    if np.ndim(raw) != 0 or isinstance(raw, (str, bytes)):  # type: ignore[arg-type]  # any object has an ndim
-        return _failure(f"the function must return one finite number; it returned {_short(raw)}")
-    try:
-        value = float(raw)  # type: ignore[arg-type]  # what cannot be converted is caught
-    except (TypeError, ValueError) as error:
-        return _failure(f"the function must return one finite number; it returned {_short(raw)}", error)
-    if not math.isfinite(value):
-        return _failure(f"the function must return one finite number; it returned {value}")
-    return value
-
-
-def as_outputs(raw: object) -> FloatArray | EvaluationFailure:
-    """Return finite outputs as a vector of their own, or the failure that says what was returned instead."""
-    try:
-        given = np.asarray(raw)
-    except Exception as error:  # lists of unequal lengths, objects that refuse
-        return _failure(f"the function must return a vector of numbers; it returned {_short(raw)}", error)
-    if given.dtype.kind not in "biuf" or given.ndim > 1:
-        kind = f"an array of {given.dtype}, shape {given.shape}" if given.ndim else _short(raw)
-        return _failure(f"the function must return a vector of real numbers; it returned {kind}")
-    outputs = np.array(given, np.float64, ndmin=1)  # a copy: the function may use its own array again
-    if len(outputs) == 0:
-        return _failure("the function must return at least one number; it returned an empty vector")
-    bad = np.flatnonzero(~np.isfinite(outputs))
-    if len(bad):
-        return _failure(
-            f"the function must return finite numbers; {len(bad):,} of its {len(outputs):,} outputs are not, "
-            f"the first of them {outputs[bad[0]]} at index {bad[0]}"
-        )
-    outputs.flags.writeable = False
-    return outputs
-
-
-def _short(raw: object) -> str:
-    if isinstance(raw, np.ndarray):
-        return f"an array of shape {raw.shape}"
-    text = repr(raw)
-    return f"{text if len(text) <= 60 else text[:57] + '...'} ({type(raw).__name__})"
-
-
-def _failure(message: str, cause: BaseException | None = None) -> EvaluationFailure:
-    failure = EvaluationFailure(message)
-    failure.__cause__ = cause
-    return failure

@@ -2,7 +2,8 @@
 
 A pipe to each: the driver knows what each one has at hand and is doing, so the
 function goes to a worker once, a base once a worker, and when a process dies,
-exactly the rows it had are lost. A new process takes its place.
+exactly the rows that it had begun are lost: it notes each in memory that it
+shares with the driver, before it calls the function. A new process takes its place.
 
 A worker leaves when it is told to: by a last message, or in the middle of an
 evaluation by SIGTERM, which is an exception in the function, so that what it
@@ -25,6 +26,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
 from types import FrameType, TracebackType
+from typing import Any
 
 from gracezo.core.drive import Evaluator
 from gracezo.core.errors import WorkersLost
@@ -33,22 +35,24 @@ from gracezo.evaluators.report import Report
 from gracezo.evaluators.spread import Delivery, Loss, Part
 from gracezo.evaluators.worker import work
 
-PATIENCE = 2.0  # seconds that a worker gets to clean up before it is killed
+PATIENCE = 0.5  # seconds that a worker gets to clean up before it is killed
 
 
 @dataclass(eq=False)
 class _Worker:
     process: BaseProcess
     pipe: Connection
+    begun: Any  # a number in shared memory: how many rows of its part it has begun
     base: FloatArray | None = None  # the one it has at hand
     part: Part | None = None  # what it is doing
-    dismissed: bool = False
+    since: float = 0.0  # when it got that
+    dismissed: float = 0.0  # when it was told to leave
 
     def dismiss(self) -> None:
         """Tell it to leave."""
         if self.dismissed:
             return
-        self.dismissed = True
+        self.dismissed = time.monotonic()
         if self.part is not None:
             self.process.terminate()
         else:
@@ -101,10 +105,10 @@ class Processes:
         if not self._give(worker, part):
             raise WorkersLost(f"a new worker process died at once: {_end(worker.process)}")
 
-    def receive(self) -> Sequence[Delivery]:
+    def receive(self, patience: float) -> Sequence[Delivery]:
         """Wait for workers that have answered or died."""
         busy = [worker for worker in self._workers if worker.part is not None and not worker.dismissed]
-        ready = set(wait([handle for w in busy for handle in (w.pipe, w.process.sentinel)]))
+        ready = set(wait([handle for w in busy for handle in (w.pipe, w.process.sentinel)], patience))
         deliveries: list[Delivery] = []
         for worker in busy:
             if worker.pipe in ready or worker.process.sentinel in ready:
@@ -113,16 +117,34 @@ class Processes:
                 worker.part = None
         return deliveries
 
-    def drop(self) -> None:
+    def overdue(self, seconds: float) -> Sequence[Part]:
+        """Stop the workers that have been busy for longer; others take their places."""
+        now = time.monotonic()
+        late: list[Part] = []
+        for worker in list(self._workers):
+            if worker.dismissed:
+                if now - worker.dismissed > PATIENCE:
+                    self._bury(worker)
+            elif worker.part is not None and now - worker.since > seconds:
+                worker.dismiss()
+                late.append(worker.part)
+        return late
+
+    def drop(self) -> int:
         """Stop the workers that are busy; others take their places when there is work again."""
         for worker in self._workers:
             if worker.part is not None:
                 worker.dismiss()
+        return 0
 
     def _start(self) -> _Worker:
         ours, theirs = self._context.Pipe()
-        process = self._context.Process(target=_serve, args=(theirs, self._pickled), name="gracezo worker")
-        worker = _Worker(process, ours)
+        begun = self._context.RawValue("q", 0)
+        process = self._context.Process(
+            target=_serve, args=(theirs, self._pickled, begun), name="gracezo worker"
+        )
+        worker = _Worker(process, ours, begun)
+        _refuse_impossible_places()
         process.start()
         self._workers.append(worker)
         theirs.close()  # so that the pipe ends when the worker does
@@ -131,6 +153,8 @@ class Processes:
     def _give(self, worker: _Worker, part: Part) -> bool:
         base = part.ask.base
         worker.part = part  # before it is sent: an interrupt may come at once, and must find a busy worker
+        worker.since = time.monotonic()
+        worker.begun.value = 0
         try:
             worker.pipe.send((None if worker.base is base else base, part.offsets))
         except OSError:  # it has died
@@ -146,12 +170,14 @@ class Processes:
             report: Report = worker.pipe.recv()
         except (EOFError, OSError):
             self._bury(worker)
-            return Loss(_end(worker.process))
+            return Loss(_end(worker.process), worker.begun.value)
         return report
 
     def _bury(self, worker: _Worker) -> None:
-        worker.process.join(PATIENCE)
+        if not worker.dismissed:
+            worker.process.join(PATIENCE)
         worker.process.kill()  # in case it has only closed its pipe
+        worker.process.join()
         worker.pipe.close()
         self._workers.remove(worker)
 
@@ -171,11 +197,28 @@ def _greet(worker: _Worker) -> None:
     try:
         trouble: str = worker.pipe.recv()
     except (EOFError, OSError) as error:
-        raise WorkersLost(f"a worker process could not be started: {_end(worker.process)}") from error
+        raise WorkersLost(
+            f"a worker process could not be started: {_end(worker.process)}; where processes are spawned, "
+            f'the call of gracezo in a script must be under `if __name__ == "__main__":`'
+        ) from error
     if trouble:
         raise TypeError(
             f"workers: the function cannot be loaded in a worker process: {trouble}. "
             "Define it in a module that can be imported, or use threads: workers=ThreadPoolExecutor(N)"
+        )
+
+
+def _refuse_impossible_places() -> None:
+    """Say what to do where no process can be started."""
+    if multiprocessing.current_process().daemon:
+        raise WorkersLost(
+            "a daemonic process cannot start worker processes: use threads, workers=ThreadPoolExecutor(N), "
+            "or run gracezo in a process that is not daemonic"
+        )
+    if getattr(multiprocessing.current_process(), "_inheriting", False):
+        raise WorkersLost(
+            "a worker process that is being started runs the script that starts it: put the call of gracezo "
+            'under `if __name__ == "__main__":`'
         )
 
 
@@ -190,7 +233,7 @@ def _end(process: BaseProcess) -> str:
 # ---------------------------------------------------------------- in the worker
 
 
-def _serve(pipe: Connection, pickled: bytes) -> None:
+def _serve(pipe: Connection, pickled: bytes, begun: Any) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the driver, who then tells the workers
     signal.signal(signal.SIGTERM, _leave)
     threading.Thread(target=_leave_with_parent, daemon=True).start()
@@ -201,12 +244,16 @@ def _serve(pipe: Connection, pickled: bytes) -> None:
         return
     pipe.send("")
     base: FloatArray | None = None
+
+    def note(rows: int) -> None:
+        begun.value = rows
+
     with suppress(EOFError, OSError):  # the driver has gone
         while (task := pipe.recv()) is not None:
             fresh, offsets = task
             base = fresh if fresh is not None else base
             assert base is not None
-            pipe.send(work(evaluate, base, offsets))
+            pipe.send(work(evaluate, base, offsets, note))
 
 
 def _leave(number: int, frame: FrameType | None) -> None:

@@ -2,7 +2,7 @@
 
 The function goes into Ray's object store once, and a worker unpacks it once;
 each base is put there once. Ray is told not to repeat a task by itself: what is
-lost with a worker comes back to us, and exactly its rows are sent again.
+lost with a worker comes back to us.
 """
 
 from __future__ import annotations
@@ -66,7 +66,8 @@ class RayCrew:
         self._head: str = ray.get_runtime_context().gcs_address
         self._base: FloatArray | None = None
         self._base_reference: Any = None
-        self._under_way: dict[Any, Part] = {}
+        self._under_way: dict[Any, tuple[Part, float]] = {}  # and since when
+        self._looked = time.monotonic()
 
     def send(self, part: Part) -> None:
         """Submit a part."""
@@ -77,22 +78,35 @@ class RayCrew:
             reference = self._work.remote([self._function], self._base_reference, part.offsets)
         except exceptions.RayError as error:
             raise _gone(error) from error
-        self._under_way[reference] = part
+        self._under_way[reference] = part, time.monotonic()
 
-    def receive(self) -> Sequence[Delivery]:
+    def receive(self, patience: float) -> Sequence[Delivery]:
         """Wait for a task, and take what else is done."""
-        while not (done := ray.wait(list(self._under_way), timeout=_LOOK_AROUND)[0]):
-            if not _reachable(self._head):
-                raise WorkersLost("the Ray cluster used as workers has lost its head node")
+        done = ray.wait(list(self._under_way), timeout=patience)[0]
+        if not done:
+            if time.monotonic() - self._looked > _LOOK_AROUND:
+                self._looked = time.monotonic()
+                if not _reachable(self._head):
+                    raise WorkersLost("the Ray cluster used as workers has lost its head node")
+            return []
         references = list(self._under_way)
         done = ray.wait(references, num_returns=len(references), timeout=0)[0] or done
-        return [(self._under_way.pop(reference), _outcome(reference)) for reference in done]
+        return [(self._under_way.pop(reference)[0], _outcome(reference)) for reference in done]
 
-    def drop(self) -> None:
-        """Cancel what is under way; what has begun is interrupted."""
+    def overdue(self, seconds: float) -> Sequence[Part]:
+        """Kill the workers of tasks that were sent longer ago; Ray starts others."""
+        now = time.monotonic()
+        late = [reference for reference, (_, since) in self._under_way.items() if now - since > seconds]
+        for reference in late:
+            ray.cancel(reference, force=True)
+        return [self._under_way.pop(reference)[0] for reference in late]
+
+    def drop(self) -> int:
+        """Cancel what is under way; the workers of what has begun are killed, and Ray starts others."""
         under_way, self._under_way = self._under_way, {}
         for reference in under_way:
-            ray.cancel(reference)
+            ray.cancel(reference, force=True)
+        return 0
 
 
 def _reachable(address: str) -> bool:

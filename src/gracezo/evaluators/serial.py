@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -24,7 +23,10 @@ class Serial:
 
     objective: Objective
     copy: bool = True
-    at_once: ClassVar[int] = 1  # an evaluator that says nothing may have a whole ask in flight
+
+    def at_once(self, count: int) -> int:
+        """Return how many rows may be in flight: an evaluator that says nothing may have a whole ask."""
+        return 1
 
     def __call__(self, ask: Ask) -> Generator[list[Answer], None, None]:
         """Yield the answers in the order of the rows, one call of f at a time."""

@@ -4,9 +4,14 @@ The rules of this file:
 
 - A part has one row, unless rows are so cheap that sending them one by one
   would cost more than evaluating them; then it has as many as fill
-  `Crew.task_seconds`, and never more than an even share of the ask.
-- A part whose worker died is sent again, its rows one by one. A row that
-  takes its worker with it `MOST_LOSSES` times is a failed evaluation.
+  `Crew.task_seconds`, and never more than an even share of the ask. All parts
+  of an ask have the same size, so that it is known how many rows may be in flight.
+- The rows of a part whose worker died are lost, as far as they were begun: the
+  run decides whether to ask them again. Those not begun are sent again.
+- Where it cannot be known whose evaluation ended a worker or a pool, the next ask, which has
+  what was lost, goes out one part at a time.
+- Nobody waits for ever: every `TICK` seconds an empty answer says that time goes by.
+- A part that takes longer than the time-out is a failure; its worker is ended where it is ours.
 - When the crew itself is gone, what was evaluated until then is still handed
   over, and only then `WorkersLost` is raised.
 """
@@ -19,11 +24,12 @@ from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
 from gracezo.core.asks import Ask, Offsets
-from gracezo.core.errors import EvaluationFailure, WorkersLost
+from gracezo.core.errors import EvaluationFailure, Lost, WorkersLost
 from gracezo.core.run import Answer
 from gracezo.evaluators.report import Report
 
-MOST_LOSSES = 3
+TICK = 0.1  # seconds after which one who waits looks around
+MOST_DEATHS = 10  # of workers in a row that had not begun anything
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +39,6 @@ class Part:
     ask: Ask
     start: int
     stop: int
-    losses: int = 0
 
     @property
     def offsets(self) -> Offsets:
@@ -43,10 +48,15 @@ class Part:
 
 @dataclass(frozen=True)
 class Loss:
-    """A part was lost with its worker, or with several that tried it in turn; `how` says to what."""
+    """A part was lost with its worker; `how` says to what.
+
+    `begun` is how many of its rows had been begun, None: maybe all. `certain` is whether it was this part
+    that was being evaluated when the worker died.
+    """
 
     how: str
-    times: int = 1
+    begun: int | None = None
+    certain: bool = True
 
 
 Delivery: TypeAlias = tuple[Part, Report | Loss | WorkersLost]
@@ -74,12 +84,16 @@ class Crew(Protocol):
         """Give a part to a worker. Raises `WorkersLost` when that is not possible any more."""
         ...
 
-    def receive(self) -> Sequence[Delivery]:
-        """Wait until something has come back, and return all that has."""
+    def receive(self, patience: float) -> Sequence[Delivery]:
+        """Wait until something has come back, but only so many seconds; return all that has."""
         ...
 
-    def drop(self) -> None:
-        """Forget the parts that are under way, and stop them where that is possible."""
+    def overdue(self, seconds: float) -> Sequence[Part]:
+        """End the parts that have been worked on for longer, or give them up, and return them."""
+        ...
+
+    def drop(self) -> int:
+        """Forget the parts that are under way; return how many evaluations could not be stopped."""
         ...
 
 
@@ -92,58 +106,78 @@ class Spread:
         Who evaluates.
     whole_shares
         Whether a worker gets its share of an ask in one part: for functions that take many points at once.
+    timeout
+        Seconds that one call of the function may take.
     """
 
-    def __init__(self, crew: Crew, whole_shares: bool = False) -> None:
+    def __init__(self, crew: Crew, whole_shares: bool = False, timeout: float | None = None) -> None:
+        self.abandoned = 0  # evaluations that were under way at the end, and could not be stopped
         self._crew = crew
         self._whole_shares = whole_shares
+        self._timeout = timeout
         self._row_seconds: float | None = None
+        self._careful = False  # whether only one part may be under way, to see whose fault it is
 
     @property
     def size(self) -> int:
         """How many workers there are."""
         return self._crew.size
 
+    def at_once(self, count: int) -> int:
+        """Return how many rows of an ask of `count` may be in flight."""
+        return min(count, self._window * self._rows(count))
+
     def __call__(self, ask: Ask) -> Generator[Sequence[Answer], None, None]:
-        """Yield the answers as they come back."""
-        crew = self._crew
-        todo = _Todo(ask)
+        """Yield the answers as they come back, and nothing from time to time."""
+        crew, careful = self._crew, self._careful
+        self._careful = False
+        todo = _Todo(ask, self._rows(len(ask)))
         under_way = 0
         gone: WorkersLost | None = None
         try:
             while True:
                 try:
-                    while gone is None and under_way < crew.window and todo:
-                        crew.send(todo.take(self._rows(len(ask))))
+                    while gone is None and todo and under_way < (1 if careful else self._window):
+                        crew.send(todo.take())
                         under_way += 1
                 except WorkersLost as lost:
                     gone = lost
                 if not under_way:
                     break
-                answers: list[Answer] = []
-                for part, came in crew.receive():
-                    under_way -= 1
-                    if isinstance(came, Report):
-                        answers += zip(range(part.start, part.stop), came.outcomes, strict=True)
-                        self._learn(came)
-                    elif isinstance(came, Loss):
-                        answers += todo.again(part, came)
-                    else:
+                deliveries = crew.receive(TICK)
+                late = [] if self._timeout is None else crew.overdue(self._timeout)
+                under_way -= len(deliveries) + len(late)
+                answers = [answer for part in late for answer in _late(part, self._timeout)]
+                for part, came in deliveries:
+                    if isinstance(came, WorkersLost):
                         gone = gone or came
-                if answers:
-                    yield answers
+                    else:
+                        answers += self._answers(todo, part, came)
+                yield answers
         finally:
             if under_way:
-                crew.drop()
+                self.abandoned = crew.drop()
         if gone is not None:
             raise gone
+
+    def _answers(self, todo: _Todo, part: Part, came: Report | Loss) -> list[Answer]:
+        if isinstance(came, Loss):
+            self._careful = self._careful or not came.certain
+            return todo.lost(part, came)
+        self._learn(came)
+        return list(zip(range(part.start, part.stop), came.outcomes, strict=True))
+
+    @property
+    def _window(self) -> int:
+        """How many parts may be under way: with a time-out none may wait, since its time would be counted."""
+        return self._crew.window if self._timeout is None else min(self._crew.size, self._crew.window)
 
     def _rows(self, count: int) -> int:
         """Return how many rows of an ask of `count` make a part."""
         share = -(-count // self._crew.size)
         if self._whole_shares:
             return share
-        if self._row_seconds is None:
+        if self._row_seconds is None or self._timeout is not None:
             return 1
         return max(1, min(share, int(self._crew.task_seconds / self._row_seconds)))
 
@@ -155,32 +189,37 @@ class Spread:
 
 
 class _Todo:
-    """The rows of an ask that nobody works on: those not yet sent, and those that were lost."""
+    """The rows of an ask that nobody works on: not yet sent, or not begun by a worker that died."""
 
-    def __init__(self, ask: Ask) -> None:
+    def __init__(self, ask: Ask, rows: int) -> None:
         self._ask = ask
+        self._rows = rows
         self._next = 0
-        self._lost: deque[Part] = deque()
+        self._again: deque[Part] = deque()
+        self._deaths = 0  # in a row, before anything was begun
 
     def __bool__(self) -> bool:
-        return bool(self._lost) or self._next < len(self._ask)
+        return bool(self._again) or self._next < len(self._ask)
 
-    def take(self, rows: int) -> Part:
-        """Return the next part, of at most so many rows."""
-        if self._lost:
-            return self._lost.popleft()
+    def take(self) -> Part:
+        """Return the next part."""
+        if self._again:
+            return self._again.popleft()
         start = self._next
-        self._next = min(start + rows, len(self._ask))
+        self._next = min(start + self._rows, len(self._ask))
         return Part(self._ask, start, self._next)
 
-    def again(self, part: Part, loss: Loss) -> list[Answer]:
-        """Take back a part whose worker died, or give it up and return its failure."""
-        losses = part.losses + loss.times
-        if part.stop - part.start > 1:
-            self._lost += [Part(self._ask, row, row + 1) for row in range(part.start, part.stop)]
-        elif losses < MOST_LOSSES:
-            self._lost.append(Part(self._ask, part.start, part.stop, losses))
-        else:
-            failure = f"the worker died each of the {losses} times that this point was evaluated; {loss.how}"
-            return [(part.start, EvaluationFailure(failure))]
-        return []
+    def lost(self, part: Part, loss: Loss) -> list[Answer]:
+        """Return the rows that were lost, and take back those that had not been begun."""
+        begun = part.stop if loss.begun is None else min(part.start + loss.begun, part.stop)
+        self._deaths = self._deaths + 1 if begun == part.start else 0
+        if self._deaths > MOST_DEATHS:
+            begun = part.stop
+        if begun < part.stop:
+            self._again.append(Part(self._ask, begun, part.stop))
+        return [(row, Lost(loss.how)) for row in range(part.start, begun)]
+
+
+def _late(part: Part, seconds: float | None) -> list[Answer]:
+    told = f"the evaluation took longer than {seconds:g} seconds, its time-out"
+    return [(row, EvaluationFailure(told)) for row in range(part.start, part.stop)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Generator
 from dataclasses import dataclass
 
@@ -22,6 +23,10 @@ class Vectorized:
     objective: Objective
     copy: bool = True
     chunk_bytes: int = CHUNK_BYTES
+
+    def at_once(self, count: int) -> int:
+        """Return how many rows may be in flight: those of one call."""
+        return min(count, max(1, self.chunk_bytes // (8 * math.prod(self.objective.shape))))
 
     def __call__(self, ask: Ask) -> Generator[list[Answer], None, None]:
         """Yield the answers in the order of the rows, one call of f at a time."""

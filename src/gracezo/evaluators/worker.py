@@ -10,19 +10,30 @@ from __future__ import annotations
 
 import time
 from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from gracezo.core.asks import Ask, Offsets, Role
-from gracezo.core.drive import Evaluator
+from gracezo.core.drive import Evaluator, rows_at_once
+from gracezo.core.run import Outcome
 from gracezo.core.types import FloatArray
 from gracezo.evaluators.report import Report
 
 
-def work(evaluate: Evaluator, base: FloatArray, offsets: Offsets) -> Report:
-    """Evaluate rows; `evaluate` answers them in order."""
+def work(
+    evaluate: Evaluator, base: FloatArray, offsets: Offsets, begun: Callable[[int], None] | None = None
+) -> Report:
+    """Evaluate rows; `evaluate` answers them in order. `begun` is told how many of them have been begun."""
     began = time.perf_counter()
     ask = Ask(base, offsets, Role.PROBE)  # the role plays no part in an evaluation
-    outcomes = [outcome for answers in evaluate(ask) for _, outcome in answers]
+    at_once = rows_at_once(evaluate, len(ask))
+    if begun is not None:
+        begun(at_once)
+    outcomes: list[Outcome] = []
+    for answers in evaluate(ask):
+        outcomes += [outcome for _, outcome in answers]
+        if begun is not None:
+            begun(min(len(outcomes) + at_once, len(ask)))
     return Report(outcomes, time.perf_counter() - began)
 
 

@@ -31,11 +31,12 @@ from typing import Any
 import numpy as np
 
 from gracezo.core.asks import Ask, Point
-from gracezo.core.drive import Evaluator
+from gracezo.core.drive import Evaluator, rows_at_once
 from gracezo.core.errors import EvaluationFailure
+from gracezo.core.limits import DefaultBudget, Limits
 from gracezo.core.names import Names
 from gracezo.core.result import Result, Status
-from gracezo.core.run import Answer, DefaultBudget, Limits, Run
+from gracezo.core.run import Answer, Run
 from gracezo.core.types import FloatArray
 from gracezo.journal.digest import Digest
 from gracezo.journal.errors import JournalError, JournalWriteError, plain
@@ -76,6 +77,7 @@ class Session:
         self._spent_at: int | None = None  # iterates at which it had used up its time
         self._as_recorded = False  # whether the limits are those of the record
         self._sent: tuple[int, int] | None = None  # the last ask sent, and how many of it at once
+        self._waiting = False  # whether something is in flight that has been waited for
         self._live_since: float | None = None  # when the replay had come to its end
         self._run: Run | None = None
         self.result: Result | None = None  # of the recorded run, if it has ended and is not to go on
@@ -201,7 +203,6 @@ class Session:
         """Return an evaluator that answers a run from the record, and from `evaluate` after that."""
         self._run = run
         run.reasked = sum(ask.reasked for ask in self._asks)
-        at_once: int | None = getattr(evaluate, "at_once", None)
 
         def answer(ask: Ask) -> Generator[Sequence[Answer], None, None]:
             digest = self._digest(ask)
@@ -218,7 +219,7 @@ class Session:
                 yield known
             missing = sorted(set(range(len(ask))) - {row for row, _ in known})
             if missing:
-                yield from self._live(run, ask, digest, record, missing, at_once or len(missing), evaluate)
+                yield from self._live(run, ask, digest, record, missing, evaluate)
 
         return answer
 
@@ -269,7 +270,7 @@ class Session:
     def _known(self, run: Run, record: StoredAsk) -> list[Answer]:
         """Return the recorded answers to an ask; a failure that had ended the run is to be asked again."""
         answers = self._store.answers(record)
-        failed = [row for row, outcome in answers.items() if isinstance(outcome, EvaluationFailure)]
+        failed = {row: why for row, why in answers.items() if isinstance(why, EvaluationFailure)}
         borne = set(run.bearable(failed))
         return sorted(
             ((row, outcome) for row, outcome in answers.items() if row not in failed or row in borne),
@@ -298,7 +299,6 @@ class Session:
         digest: int,
         record: StoredAsk | None,
         missing: list[int],
-        at_once: int,
         evaluate: Evaluator,
     ) -> Generator[Sequence[Answer], None, None]:
         """Send the rows whose values are missing, and record what comes back."""
@@ -306,6 +306,7 @@ class Session:
             raise KeyboardInterrupt
         if self._finish is not None or not self._as_recorded:
             self._adopt(run, None)
+        at_once = rows_at_once(evaluate, len(missing))
         if record is None:
             place = self._store.write_ask(ask.role.value, len(ask), digest, at_once, _curtailed(run))
         else:
@@ -318,6 +319,10 @@ class Session:
             ask = ask.take(np.array(missing))
         with closing(evaluate(ask)) as arriving:
             for answers in arriving:
+                self._waiting = not answers
+                if not answers:
+                    yield answers
+                    continue
                 known = [(missing[row], outcome) for row, outcome in answers]
                 self._store.write_answers(place, known)
                 yield known
@@ -332,7 +337,8 @@ class Session:
             if of_itself and (self._as_recorded or run.curtailed):
                 raise self._diverges(run, f"it ends after {run.nfev:,} queries, and the record goes on")
             return
-        if run.late and self._sent is not None and self._sent[1] == 1:  # stopped between two calls of f
+        between = self._sent is not None and self._sent[1] == 1 and not self._waiting  # two calls of f
+        if run.late and self._sent is not None and between:
             self._store.nothing_in_flight(self._sent[0])
         self._adopt(run, Finished(int(finish.status), finish.message, run.late, self._seen))
 

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from gracezo.core.errors import EvaluationFailure
+from gracezo.core.errors import EvaluationFailure, Lost
 from gracezo.core.result import Result
 from gracezo.core.run import Answer, Outcome
 from gracezo.core.types import FloatArray
@@ -164,7 +164,7 @@ class Store:
     def answers(self, ask: StoredAsk) -> dict[int, Outcome]:
         """Return what is recorded for the rows of an ask: a value, or why there is none."""
         rows = self.file.rows(
-            "SELECT row, value, failure FROM answers "
+            "SELECT row, value, failure, lost FROM answers "
             "WHERE entry > ? AND entry < ? AND ask = ? ORDER BY entry",
             ask.entry,
             ask.until,
@@ -172,8 +172,8 @@ class Store:
         )
         with self.file.believing():
             return {
-                row: recalled(value) if failure is None else EvaluationFailure(failure)
-                for row, value, failure in rows
+                row: recalled(value) if failure is None else (Lost if lost else EvaluationFailure)(failure)
+                for row, value, failure, lost in rows
             }
 
     def write_ask(self, role: str, rows: int, digest: int, at_once: int, curtailed: int | None) -> int:
@@ -209,7 +209,7 @@ class Store:
         self.file.add(
             "answers",
             [
-                (ask, row, None, str(outcome), 0, now)
+                (ask, row, None, str(outcome), int(isinstance(outcome, Lost)), now)
                 if isinstance(outcome, EvaluationFailure)
                 else (ask, row, stored(outcome), None, 0, now)
                 for row, outcome in answers
