@@ -327,6 +327,11 @@ class Session:
                 self._store.write_answers(place, known)
                 yield known
 
+    def in_flight(self, count: int) -> None:
+        """Note how many rows of the last ask are in flight, where they are handed out by hand."""
+        assert self._sent is not None
+        self._store.in_flight(self._sent[0], count)
+
     def _close(self, run: Run) -> None:
         """Note how the run ended, if it did."""
         finish = run.finish
@@ -339,7 +344,7 @@ class Session:
             return
         between = self._sent is not None and self._sent[1] == 1 and not self._waiting  # two calls of f
         if run.late and self._sent is not None and between:
-            self._store.nothing_in_flight(self._sent[0])
+            self._store.in_flight(self._sent[0], 0)
         self._adopt(run, Finished(int(finish.status), finish.message, run.late, self._seen))
 
     def _adopt(self, run: Run, finish: Finished | None) -> None:

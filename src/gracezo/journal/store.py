@@ -187,9 +187,9 @@ class Store:
         known = self._asks[ask]
         self._state(replace(known, reasked=known.reasked + count, at_once=at_once))
 
-    def nothing_in_flight(self, ask: int) -> None:
-        """Note that what an ask still lacks was never sent."""
-        self._state(replace(self._asks[ask], at_once=0))
+    def in_flight(self, ask: int, count: int) -> None:
+        """Note how many rows of an ask are in flight, or about to be."""
+        self._state(replace(self._asks[ask], at_once=count))
 
     def grow(self, ask: int, rows: int, digest: int) -> None:
         """Let an ask that the budget had cut short have all its rows; the new ones are not sent yet."""
