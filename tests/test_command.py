@@ -8,8 +8,11 @@ import os
 import pickle
 import select
 import shlex
+import signal
+import subprocess
 import sys
 import tempfile
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -19,6 +22,7 @@ import pytest
 from examples.command import main
 
 import gracezo
+from gracezo import programs
 from gracezo.core.errors import EvaluationFailure
 from gracezo.testing import assert_same
 
@@ -163,6 +167,89 @@ def test_an_interrupt_kills_the_program(workers: int | None, tmp_path: Path, tem
     assert gone(int((tmp_path / "pid").read_text()))
     assert set(multiprocessing.active_children()) <= before
     assert list(temporary.iterdir()) == []
+
+
+LEAVERS = {
+    "another session": "setsid sleep 1000 & echo $! >{pid}; sleep 0.2",
+    "a daemon": "(setsid sh -c 'echo $$ >{pid}; exec sleep 1000' &); until [ -s {pid} ]; do sleep 0.01; done",
+    "the background": "sleep 1000 & echo $! >{pid}",
+}
+
+
+@needs_pidfd
+@pytest.mark.skipif(sys.platform != "linux", reason="orphans are found on Linux only")
+@pytest.mark.parametrize("how", LEAVERS)
+@pytest.mark.parametrize("ends", ["well", "late"])
+def test_what_a_program_leaves_behind_is_killed(how: str, ends: str, tmp_path: Path, temporary: Path) -> None:
+    script = LEAVERS[how].replace("{pid}", f"{tmp_path}/pid")
+    if ends == "well":
+        assert sh(f"{script}; echo 1")(X) == 1.0
+    else:
+        with pytest.raises(EvaluationFailure, match="its time-out"):
+            sh(f"{script}; sleep 1000", timeout=3.0)(X)
+    assert gone(int((tmp_path / "pid").read_text()))
+    assert list(temporary.iterdir()) == []
+
+
+KILLED = """
+import sys, tempfile
+from concurrent.futures import ThreadPoolExecutor
+import gracezo
+tempfile.tempdir = sys.argv[1]
+script = f"echo $$ >{sys.argv[2]}.new; mv {sys.argv[2]}.new {sys.argv[2]}; exec sleep 1000"
+command = gracezo.Command(f"sh -c '{script}' {{input}}")
+with ThreadPoolExecutor(2) as pool:
+    workers = {"none": None, "threads": pool, "ours": 2}[sys.argv[3]]
+    gracezo.minimize(command, [1.0, 2.0], method="fdsa", max_queries=9, workers=workers)
+"""
+
+
+@needs_pidfd
+@pytest.mark.parametrize("workers", ["none", "threads", "ours"])
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP])
+def test_a_program_dies_with_whoever_runs_it(
+    workers: str, number: signal.Signals, tmp_path: Path, temporary: Path
+) -> None:
+    words = [sys.executable, "-c", KILLED, str(temporary), str(tmp_path / "pid"), workers]
+    parent = subprocess.Popen(words)
+    while not (tmp_path / "pid").exists():
+        assert parent.poll() is None
+        time.sleep(0.01)
+    parent.send_signal(number)
+    parent.wait()
+    assert gone(int((tmp_path / "pid").read_text()))
+    deadline = time.monotonic() + 60.0
+    while list(temporary.iterdir()) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert list(temporary.iterdir()) == []
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="processes are known by their start on Linux only")
+def test_folders_of_the_dead_are_swept(temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mine, dead = programs._mark(os.getpid()), programs._mark(os.getpid()).rpartition("-")[0] + "-7"
+    other = "7-" + dead.partition("-")[2]  # of another container: its numbers mean nothing here
+    left = {f"gracezo-{mine}-a", f"gracezo-{other}-a", "gracezo-notes", "gracezo-1-2-3"}
+    for name in left | {f"gracezo-{dead}-a"}:
+        (temporary / name).mkdir()
+        (temporary / name / "input.npy").touch()
+    programs._sweep_once.cache_clear()
+    assert sh("echo 1")(X) == 1.0
+    assert {entry.name for entry in temporary.iterdir()} == left
+
+
+def test_a_supervisor_that_was_killed_is_replaced() -> None:
+    assert sh("echo 1")(X) == 1.0
+    (watcher,) = programs._idle[-1:]
+    watcher._process.kill()
+    watcher._process.wait()
+    with pytest.raises(EvaluationFailure, match="cannot be started: it was stopped, or what watches"):
+        sh("echo 2")(X)
+    assert sh("echo 3")(X) == 3.0
+
+
+def test_nothing_of_ours_is_left_after_a_run() -> None:
+    gracezo.minimize(sh("echo 1"), X, method="fdsa", max_queries=3)
+    assert programs._idle == []
 
 
 # ---------------------------------------------------------------- in a run

@@ -11,7 +11,8 @@ The rules of this file:
   not pipes: no amount of it fills the memory, and nobody who keeps a pipe open
   can keep us waiting.
 - A program never outlives its evaluation: it and what it started are killed
-  at the time-out, and also when the evaluation is interrupted.
+  when it ends, at the time-out, when the evaluation is interrupted or given up,
+  and when this process dies. `programs` and `supervisor` see to that.
 """
 
 from __future__ import annotations
@@ -24,17 +25,13 @@ import os
 import re
 import shlex
 import signal
-import subprocess
-import tempfile
-import threading
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
-from gracezo.core.cancel import stopped_by
+from gracezo import programs
 from gracezo.core.errors import EvaluationFailure
 from gracezo.core.types import FloatArray
 
@@ -138,8 +135,8 @@ class Command:
         EvaluationFailure
             When there is no answer.
         """
-        with tempfile.TemporaryDirectory(prefix="gracezo-", ignore_cleanup_errors=True) as made:
-            return self._evaluate(x, Path(made))
+        with programs.folder() as made:
+            return self._evaluate(x, made)
 
     def within(self, seconds: float) -> Command:
         """Return the same command with a time-out that is not longer than this."""
@@ -160,32 +157,13 @@ class Command:
         return self._answer(files["{output}"], folder)
 
     def _run(self, words: list[str], folder: Path) -> None:
-        with (folder / "stdout").open("wb") as stdout, (folder / "stderr").open("wb") as stderr:
-            launch = _Launch(
-                lambda: subprocess.Popen(
-                    words,
-                    stdin=subprocess.DEVNULL,
-                    stdout=stdout,
-                    stderr=stderr,
-                    cwd=self._folder,
-                    env=os.environ | {"TMPDIR": str(folder)},
-                    start_new_session=True,  # a process group of its own, to be killed as one
-                )
-            )
-            try:
-                launch.start()
-                launch.over.wait()
-                with stopped_by(launch.undo):
-                    code = launch.process.wait(self.timeout) if launch.process else None
-            except subprocess.TimeoutExpired:
-                launch.undo()
-                how = f"was killed after {self.timeout:g} seconds, its time-out"
-                raise self._failure(how, folder) from None
-            except BaseException:  # an interrupt, or a worker that is told to leave
-                launch.undo()
-                raise
-        if code is None:
-            raise EvaluationFailure(f"the program {words[0]!r} cannot be started: {launch.trouble}")
+        try:
+            code = programs.run(words, self._folder, folder, self.timeout)
+        except programs.Late:
+            how = f"was killed after {self.timeout:g} seconds, its time-out"
+            raise self._failure(how, folder) from None
+        except programs.Trouble as trouble:
+            raise EvaluationFailure(f"the program {words[0]!r} cannot be started: {trouble}") from None
         if code < 0:
             raise self._failure(f"was ended by signal {-code} ({signal.strsignal(-code)})", folder)
         if code:
@@ -237,42 +215,6 @@ class Command:
 
 def _is_positive(given: object) -> bool:
     return isinstance(given, numbers.Real) and not isinstance(given, bool) and 0 < float(given) < math.inf
-
-
-class _Launch(threading.Thread):
-    """Starts a program, in a thread.
-
-    Interrupts are raised in the main thread alone, so none can come between
-    the start of the program and the moment when we know what to kill.
-    """
-
-    def __init__(self, start: Callable[[], subprocess.Popen[bytes]]) -> None:
-        super().__init__(daemon=True)
-        self.process: subprocess.Popen[bytes] | None = None
-        self.trouble: Exception | None = None
-        self.over = threading.Event()
-        self._start_program = start
-
-    def run(self) -> None:
-        """Start the program."""
-        try:
-            self.process = self._start_program()
-        except (OSError, ValueError) as error:
-            self.trouble = error
-        finally:
-            self.over.set()
-
-    def undo(self) -> None:
-        """Kill the program and all that it started."""
-        self.over.wait(1.0)  # for ever only if the thread itself was not started
-        if self.process is None or self.process.returncode is not None:
-            return
-        with suppress(ProcessLookupError):
-            if hasattr(os, "killpg"):
-                os.killpg(self.process.pid, signal.SIGKILL)
-            else:
-                self.process.kill()
-        self.process.wait()
 
 
 def _tail(path: Path) -> bytes:

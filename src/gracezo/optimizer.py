@@ -102,6 +102,7 @@ class Optimizer:
             rng=rng,
         )
         self.ids: IntArray = np.zeros(0, np.int64)
+        self._latest = self.ids  # of the last ask that gave points
         self._hand = _ByHand()
         self._session: Any = None
         self._close: weakref.finalize[..., Any] | None = None
@@ -153,6 +154,7 @@ class Optimizer:
             return np.empty((0, *self._run.x0.shape))
         if self._session is not None:
             self._session.in_flight(len(self._flying) + count)
+        self._latest = self.ids
         self._hand.given += count
         self._last += count
         self._flying |= dict(zip(self.ids.tolist(), range(first, first + count), strict=True))
@@ -191,10 +193,10 @@ class Optimizer:
 
     def _named(self, ids: Sequence[int] | IntArray | None) -> list[int]:
         """Return the ids that are told, all of them in flight."""
-        if ids is None and len(self.ids) == 0:
+        if ids is None and len(self._latest) == 0:
             raise RuntimeError("tell() follows ask(): nothing is being asked")
         try:
-            named = [int(one) for one in (self.ids if ids is None else ids)]
+            named = [int(one) for one in (self._latest if ids is None else ids)]
         except (TypeError, ValueError) as error:
             raise TypeError(f"ids must be those of points that were asked; given: {ids!r}") from error
         if len(set(named)) < len(named):

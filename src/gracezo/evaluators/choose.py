@@ -14,6 +14,7 @@ from inspect import ismodule
 from types import ModuleType
 from typing import Any, TypeAlias
 
+from gracezo import programs
 from gracezo.command import Command
 from gracezo.core.drive import Evaluator
 from gracezo.core.errors import WorkersLost
@@ -43,6 +44,8 @@ def evaluator(
         timeout = None
     here = Vectorized(objective, copy) if vectorized else Serial(objective, copy)
     with ExitStack() as started:
+        if isinstance(objective.fun, Command):
+            started.callback(programs.dismiss)
         if workers is None:
             if timeout is not None:
                 raise _no_timeout("a function cannot be stopped that runs in the caller's own thread")
