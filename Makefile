@@ -18,7 +18,7 @@ run: $(VENV)/ready
 	$(BIN)/python examples/quickstart.py
 
 test: lint types
-	$(BIN)/python -m pytest -n $(JOBS)
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS)
 
 lint: $(VENV)/ready
 	$(BIN)/ruff check .

@@ -14,6 +14,7 @@ if TYPE_CHECKING:  # the same names for tools that read types; a test compares t
     from gracezo.core.errors import CallbackError, EvaluationError, MethodError
     from gracezo.core.result import GradientEstimate, Result
     from gracezo.estimators.noise import NoiseEstimate
+    from gracezo.fitting import least_squares
     from gracezo.jacobian import estimate_jacobian
     from gracezo.journal.errors import JournalError, JournalWriteError
     from gracezo.journal.settings import Journal
@@ -41,6 +42,7 @@ __all__ = [
     "estimate_gradient",
     "estimate_jacobian",
     "estimate_noise",
+    "least_squares",
     "methods",
     "minimize",
     "problems",
@@ -67,6 +69,7 @@ _HOME = {
     "estimate_gradient": "api",
     "estimate_jacobian": "jacobian",
     "estimate_noise": "noise",
+    "least_squares": "fitting",
     "minimize": "api",
     "problems": None,
     "register": "methods.catalog",

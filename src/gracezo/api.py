@@ -11,7 +11,7 @@ import numpy.typing as npt
 from scipy.optimize import OptimizeResult
 
 from gracezo import checks
-from gracezo.conduct import arguments_of, conduct, evaluator
+from gracezo.conduct import arguments_of, carry_out, conduct, evaluator
 from gracezo.core.asks import Steps
 from gracezo.core.drive import drive
 from gracezo.core.keys import Key, SeedLike
@@ -22,7 +22,7 @@ from gracezo.core.steps import valued
 from gracezo.evaluators.choose import Workers
 from gracezo.evaluators.objective import takes_seed
 from gracezo.journal.errors import JournalError
-from gracezo.journal.identity import Identity, known_by
+from gracezo.journal.identity import known_by
 from gracezo.journal.settings import Journal
 from gracezo.setup import Setup
 
@@ -200,18 +200,20 @@ def minimize(
         batch=batch,
         on_failure=on_failure,
     )
-    with evaluator(fun, args, setup.x0.shape, vectorized, workers, copy, timeout=timeout) as evaluate:
-        if journal is None:
-            return conduct(setup, evaluate, heard, progress)
-        from gracezo.journal.session import Session  # noqa: PLC0415 - SQLite, only where it is used
-
-        chosen = Journal.of(journal)
-        with known_by(chosen, fun, arguments_of(args)) as (name, parts):
-            identity = Identity.of(name, setup.x0, setup.arguments, parts, setup.defaults)
-            with Session(chosen) as session:
-                drawn = session.begin(identity, setup.seed, setup.limits)
-                session.call(setup.names)
-                return conduct(replace(setup, seed=drawn), evaluate, heard, progress, session)
+    if setup.many_outputs:
+        raise ValueError(f"method {method!r} is for functions with many outputs: call gracezo.{method}")
+    return carry_out(
+        setup,
+        fun,
+        args,
+        vectorized=vectorized,
+        workers=workers,
+        copy=copy,
+        timeout=timeout,
+        callback=heard,
+        progress=progress,
+        journal=journal,
+    )
 
 
 def resume(
@@ -236,7 +238,7 @@ def resume(
     Parameters
     ----------
     journal
-        The `journal` of `minimize`.
+        The `journal` of `minimize` or `least_squares`.
     fun, args, workers, vectorized, timeout, callback, progress
         As in `minimize`. The function is the one of the recorded run, known
         by its name; it is never taken from the file. Steps that were made
@@ -302,7 +304,14 @@ def resume(
             raise JournalError(f"{chosen.path} cannot be resumed: {error}") from error
         identity = replace(recorded, fingerprint=name, parts=parts)
         with evaluator(
-            fun, args, setup.x0.shape, vectorized, workers, copy=True, timeout=timeout
+            fun,
+            args,
+            setup.x0.shape,
+            vectorized,
+            workers,
+            copy=True,
+            timeout=timeout,
+            many_outputs=setup.many_outputs,
         ) as evaluate:
             session.begin(identity, setup.seed, stop, more_time=max_seconds is not None)
             return conduct(setup, evaluate, heard, progress, session)

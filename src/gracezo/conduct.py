@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from scipy.optimize import OptimizeResult
@@ -15,11 +17,50 @@ from gracezo.evaluators import choose
 from gracezo.evaluators.choose import Workers
 from gracezo.evaluators.objective import Objective
 from gracezo.evaluators.spread import Spread
+from gracezo.journal.identity import Identity, known_by
+from gracezo.journal.settings import Journal
 from gracezo.progress import live_line, notify
 from gracezo.setup import Setup
 
 if TYPE_CHECKING:  # SQLite is loaded for runs with a journal only
     from gracezo.journal.session import Session
+
+
+def carry_out(
+    setup: Setup,
+    fun: Callable[..., Any],
+    args: tuple[Any, ...],
+    *,
+    vectorized: bool,
+    workers: Workers,
+    copy: bool,
+    timeout: object,
+    callback: Callable[[OptimizeResult], object] | None,
+    progress: bool,
+    journal: str | os.PathLike[str] | Journal | None,
+) -> Result:
+    """Run a function to the end, with a journal if there is one."""
+    with evaluator(
+        fun,
+        args,
+        setup.x0.shape,
+        vectorized,
+        workers,
+        copy,
+        many_outputs=setup.many_outputs,
+        timeout=timeout,
+    ) as evaluate:
+        if journal is None:
+            return conduct(setup, evaluate, callback, progress)
+        from gracezo.journal.session import Session  # noqa: PLC0415 - SQLite, only where it is used
+
+        chosen = Journal.of(journal)
+        with known_by(chosen, fun, arguments_of(args)) as (name, parts):
+            identity = Identity.of(name, setup.x0, setup.arguments, parts, setup.defaults)
+            with Session(chosen) as session:
+                drawn = session.begin(identity, setup.seed, setup.limits)
+                session.call(setup.names)
+                return conduct(replace(setup, seed=drawn), evaluate, callback, progress, session)
 
 
 def conduct(

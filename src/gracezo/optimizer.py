@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import weakref
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NoReturn
 
@@ -19,7 +19,7 @@ from gracezo.core.keys import SeedLike
 from gracezo.core.result import Result
 from gracezo.core.run import Answer, Outcome
 from gracezo.core.types import FloatArray, IntArray
-from gracezo.core.values import as_value, raised
+from gracezo.core.values import as_outputs, as_value, raised
 from gracezo.journal.identity import Identity
 from gracezo.journal.settings import Journal
 from gracezo.setup import Setup
@@ -103,6 +103,7 @@ class Optimizer:
         )
         self.ids: IntArray = np.zeros(0, np.int64)
         self._latest = self.ids  # of the last ask that gave points
+        self._read: Callable[[object], Outcome] = as_outputs if setup.many_outputs else as_value
         self._hand = _ByHand()
         self._session: Any = None
         self._close: weakref.finalize[..., Any] | None = None
@@ -186,10 +187,15 @@ class Optimizer:
             raise ValueError(f"tell() needs one value a point: {len(named)} were asked, {len(told)} given")
         rows = [self._flying.pop(one) for one in named]
         if not self._over:
-            self._hand.inbox += [(row, _outcome(value)) for row, value in zip(rows, told, strict=True)]
+            self._hand.inbox += [(row, self._outcome(value)) for row, value in zip(rows, told, strict=True)]
             self._go_on()
             if self._session is not None and self._flying and not self._over:
                 self._session.in_flight(len(self._flying))
+
+    def _outcome(self, value: object) -> Outcome:
+        if isinstance(value, EvaluationFailure):
+            return value
+        return raised(value) if isinstance(value, Exception) else self._read(value)
 
     def _named(self, ids: Sequence[int] | IntArray | None) -> list[int]:
         """Return the ids that are told, all of them in flight."""
@@ -290,9 +296,3 @@ def _listed(values: object) -> list[Any]:
     except TypeError as error:
         raise TypeError(f"tell() takes a sequence of values, one a point; given: {values!r:.60}") from error
     return told
-
-
-def _outcome(value: object) -> Outcome:
-    if isinstance(value, EvaluationFailure):
-        return value
-    return raised(value) if isinstance(value, Exception) else as_value(value)

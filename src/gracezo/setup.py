@@ -18,6 +18,7 @@ from gracezo.core.keys import Key, SeedLike, draw_seed
 from gracezo.core.limits import Limits
 from gracezo.core.method import Method, Problem
 from gracezo.core.names import Names
+from gracezo.core.outputs import Outputs, ReadsOutputs
 from gracezo.core.run import Run
 from gracezo.core.steps import whole_run
 from gracezo.core.types import FloatArray
@@ -29,7 +30,7 @@ class Setup:
     """A checked problem with its method, ready to run."""
 
     x0: FloatArray
-    f0: float | None
+    f0: float | FloatArray | None
     method: Method
     limits: Limits
     seed: int
@@ -46,7 +47,7 @@ class Setup:
         x0: npt.ArrayLike,
         method: str,
         sparsity: int | None,
-        f0: float | None,
+        f0: Any,
         limits: Limits,
         seed: SeedLike | None,
         options: Mapping[str, Any] | None,
@@ -104,11 +105,20 @@ class Setup:
             arguments["scale"] = float(sizes[0]) if (sizes == sizes[0]).all() else sizes
         if problem.tol is not None:
             arguments["tol"] = problem.tol
-        value = _value_at(start.ravel(), checks.number("f0", f0), problem)
+        value: float | FloatArray | None
+        if isinstance(made, ReadsOutputs):
+            value = checks.outputs("f0", f0)
+        else:
+            value = _value_at(start.ravel(), checks.number("f0", f0), problem)
         drawn = draw_seed() if chosen is None else chosen
         return cls(
             start, value, made, limits, drawn, rule, problem.bounds, random, called, arguments, defaults
         )
+
+    @property
+    def many_outputs(self) -> bool:
+        """Whether the method is one for functions that answer with a vector."""
+        return isinstance(self.method, ReadsOutputs)
 
     @property
     def sample(self) -> int | None:
@@ -135,7 +145,14 @@ class Setup:
             self.bounds,
             self.sample,
             self.names,
+            self._outputs(),
         )
+
+    def _outputs(self) -> Outputs | None:
+        """Return what keeps the answers, if they are vectors."""
+        if not isinstance(self.method, ReadsOutputs):
+            return None
+        return Outputs(self.method, None if self.f0 is None else np.size(self.f0))
 
 
 def _value_at(x0: FloatArray, f0: float | None, problem: Problem) -> float | None:

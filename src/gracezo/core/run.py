@@ -390,24 +390,25 @@ class Run:
         support = changed(start, best.x)
         finish = self.finish or Finish(Status.SPENT, "still running")
         moves = np.array(self._moves, dtype=np.float64).reshape(-1, 2)
-        return Result(
-            x=best.x.reshape(self.x0.shape).copy(),
-            fun=best.value,
-            fun_error=best.error,
-            nfev=self.nfev,
-            nit=self.nit,
-            success=finish.status == Status.CONVERGED,
-            status=int(finish.status),
-            message=finish.message + self._failures.summary,
-            support=support,
-            change=(support, best.x[support] - start[support]),
-            names=self.names,
-            trace=Trace(queries=moves[:, 0].astype(np.int64), values=moves[:, 1]),
-            rounds=self.rounds,
-            seed=self.seed,
-            reasked=self.reasked,
-            **({} if self._outputs is None or best.outputs is None else self._outputs.fields(best)),
-        )
+        fields = {} if self._outputs is None or best.outputs is None else self._outputs.fields(best)
+        common = {
+            "x": best.x.reshape(self.x0.shape).copy(),
+            "fun": best.value,
+            "fun_error": best.error,
+            "nfev": self.nfev,
+            "nit": self.nit,
+            "success": finish.status == Status.CONVERGED,
+            "status": int(finish.status),
+            "message": finish.message + self._failures.summary,
+            "support": support,
+            "change": (support, best.x[support] - start[support]),
+            "names": self.names,
+            "trace": Trace(queries=moves[:, 0].astype(np.int64), values=moves[:, 1]),
+            "rounds": self.rounds,
+            "seed": self.seed,
+            "reasked": self.reasked,
+        }
+        return Result(common | fields)
 
 
 _NOTHING = np.zeros(0)

@@ -11,6 +11,7 @@ from gracezo.core.asks import Ask, Moved, OutOfQueries, Point, Role, Steps
 from gracezo.core.box import Box
 from gracezo.core.keys import Key
 from gracezo.core.method import Method
+from gracezo.core.outputs import ReadsOutputs
 from gracezo.core.result import Finish, Status
 from gracezo.core.types import FloatArray
 
@@ -89,18 +90,21 @@ def _parts(ask: Ask, most: int) -> Steps[FloatArray]:
     return np.concatenate(answers)
 
 
-def valued(x: FloatArray, value: float | None) -> Steps[Point]:
-    """Return the point at `x`, asking for its value only when it is not known."""
+def valued(x: FloatArray, value: float | FloatArray | None, reader: object = None) -> Steps[Point]:
+    """Return the point at `x`, asking for its value, or for the outputs that `reader` reads, if not known."""
     if value is None:
         (value,) = yield Ask.at(x, Role.START)
+    if isinstance(reader, ReadsOutputs):
+        outputs = np.asarray(value)
+        return Point(x, reader.cost(outputs), outputs=outputs)
     return Point(x, float(value))
 
 
 def whole_run(
-    method: Method, x0: FloatArray, f0: float | None, key: Key, bounds: Box | None = None
+    method: Method, x0: FloatArray, f0: float | FloatArray | None, key: Key, bounds: Box | None = None
 ) -> Steps[Finish]:
     """Run a method from x0, the first query being f(x0)."""
-    start = yield from valued(x0, f0)
+    start = yield from valued(x0, f0, method)
     yield Moved(start)
     if bounds is not None and len(bounds.free) == 0:
         return Finish(Status.NOTHING_TO_FIND, "nothing to find: the bounds fix every coordinate")

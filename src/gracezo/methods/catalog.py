@@ -19,6 +19,7 @@ from gracezo.methods.gld import gld
 from gracezo.methods.grace import grace
 from gracezo.methods.ipw import ipw
 from gracezo.methods.lasso import lasso
+from gracezo.methods.least_squares import least_squares
 from gracezo.methods.rs import rs
 from gracezo.methods.rspg import rspg
 from gracezo.methods.sparseszo import sparseszo
@@ -48,6 +49,8 @@ _FACTORIES: dict[str, Factory] = {
     "zo-bcd": zo_bcd,
     "szoht": szoht,
 }
+# For functions with many outputs, which have entry points of their own.
+_OF_OUTPUTS: dict[str, Factory] = {"least_squares": least_squares}
 _GROUP = "gracezo.methods"
 
 
@@ -83,7 +86,7 @@ def register(name: str, factory: Factory) -> None:
         raise TypeError(f"name must be a non-empty string; given: {name!r}")
     if not callable(factory):
         raise TypeError(f"factory must be callable as factory(problem, **options); given: {factory!r}")
-    if name in _names():
+    if name in _names() or name in _OF_OUTPUTS:
         raise ValueError(f"a method named {name!r} exists already")
     _FACTORIES[name] = factory
 
@@ -92,6 +95,8 @@ def factory(name: str) -> Factory:
     """Return the factory of a method, or say which names are near."""
     if name in _FACTORIES:
         return _FACTORIES[name]
+    if name in _OF_OUTPUTS:
+        return _OF_OUTPUTS[name]
     for entry in _plugins():
         if entry.name == name:
             _FACTORIES[name] = entry.load()

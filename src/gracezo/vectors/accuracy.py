@@ -87,6 +87,15 @@ class Accuracy:
         return self.look.distance
 
     @property
+    def deviations(self) -> FloatArray:
+        """The standard error of the outputs themselves: rounding, or noise as far as it was seen."""
+        look = self.look
+        if not self.noisy:
+            return look.rounding
+        seen = np.maximum(look.differences, look.off * np.abs(look.near)) * look.distance
+        return np.maximum(look.rounding, seen)
+
+    @property
     def drowned(self) -> bool:
         """Whether noise is nearly as large as the answers, as far as one may go."""
         return self.noisy and self.look.off > _DROWNED

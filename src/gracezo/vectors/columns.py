@@ -20,6 +20,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gracezo.core.asks import OutOfQueries, Point, Steps
+from gracezo.core.result import GradientEstimate
 from gracezo.core.types import FloatArray, IntArray
 from gracezo.sparse.music import Decoded, decode, rank
 from gracezo.vectors.accuracy import Accuracy, accuracy
@@ -32,6 +33,9 @@ _VISIBLE = 3.0  # times its error: what is left of answers that is more than one
 _TAIL_SPARE = 8  # probes beyond the columns before what they leave is called a dense tail
 _PATIENCE = 40  # queries in which no column was found
 _TINY_PARTS = 3  # sets that are looked at when the whole space does not decode
+_DENSE = (
+    5e-3  # of what such a part would answer if all coordinates mattered as much: more is a dense Jacobian
+)
 _TINY = 20  # each has so many times fewer coordinates than there would be to a column, were there m of them
 
 
@@ -100,6 +104,22 @@ class Columns:
     probes: IntArray
     answers: FloatArray
 
+    @classmethod
+    def of_gradient(
+        cls,
+        gradient: GradientEstimate,
+        accuracy: Accuracy,
+        space: Space,
+        probes: IntArray,
+        answers: FloatArray,
+    ) -> Columns:
+        """Return the columns of a single output, from its gradient."""
+        order = np.argsort(-np.abs(gradient.values), kind="stable")
+        values = gradient.values[None, order]
+        errors = np.nan_to_num(gradient.errors[None, order])
+        indices = gradient.indices[order]
+        return cls(indices, values, errors, 0, 0.0, 0.0, True, False, False, accuracy, space, probes, answers)
+
 
 class Search:
     """One search for columns around a point.
@@ -151,11 +171,12 @@ class Search:
 
     # ------------------------------------------------------------ the search
 
-    def run(self, known: Accuracy | None = None) -> Steps[Columns | None]:
+    def run(self) -> Steps[Columns | None]:
         """Search until all is decoded; return what was found, or None where not even a distance was."""
         complete = spent = False
         try:
-            yield from self._begin(known)
+            if self._accuracy is None:
+                yield from self._begin()
             complete = yield from self._search()
         except OutOfQueries:
             spent = True
@@ -163,14 +184,16 @@ class Search:
                 return None
         return self._found(complete, spent)
 
-    def _begin(self, known: Accuracy | None) -> Steps[None]:
-        root = self._root
-        if known is None:
-            further = max(0, min(self._batch - 2, self._m + _SPARE - 1))
-            found = yield from accuracy(self._at, self._space, self._noise, further)
-            self._accuracy, root.probes, root.answers = found
-        else:
-            self._accuracy = Accuracy(known.look, known.noisy, known.size)
+    def glance(self, known: Accuracy) -> Steps[float]:
+        """Ask one probe, at a distance known from before; return how large the answer is, in its errors."""
+        self._accuracy = known
+        yield from self._ask(self._root, [0])
+        return self._norm(self._root)
+
+    def _begin(self) -> Steps[None]:
+        further = max(0, min(self._batch - 2, self._m + _SPARE - 1))
+        found = yield from accuracy(self._at, self._space, self._noise, further)
+        self._accuracy, self._root.probes, self._root.answers = found
 
     def _search(self) -> Steps[bool]:
         root = self._root
@@ -294,11 +317,14 @@ class Search:
         n = len(self._root)
         size = max(1, n // (_TINY * self._m))
         errors = self._accuracy.errors(self._root.answers, size)
+        share = self._norm(self._root) * np.sqrt(size / n)  # of a part, if all coordinates matter as much
         for place in range(1, _TINY_PARTS + 1):
             start = n * place // (_TINY_PARTS + 1)
             probe = Probe(0, start, start + size, self._accuracy.distance)
             answer = (yield from slopes(self._at, self._space, [probe]))[:, 0]
-            if not np.median(np.abs(answer) / errors) > 5.0:
+            unit = self._accuracy.errors(self._root.answers, n)
+            loud = float(np.sqrt(np.mean((answer / unit) ** 2))) > _DENSE * share
+            if not (loud and np.median(np.abs(answer) / errors) > 5.0):
                 return False
         return True
 

@@ -190,7 +190,7 @@ class JacobianSearch:
             values[:, there],
             errors[:, there],
             0,
-            _outputs(at),
+            outputs_of(at),
             0.0,
             0.0,
             bool(there.all()),
@@ -208,7 +208,7 @@ def measured(
         steps = bounds.inward(at.x, indices, steps)
     taken = (at.x[indices] + steps) - at.x[indices]  # what is left of a step in the sum
     answers = yield Ask(at.x, SparseRows.coordinates(indices, steps), Role.REFRESH)
-    values = (answers - _outputs(at)).T / taken
+    values = (answers - outputs_of(at)).T / taken
     error = found.accuracy.errors(values * found.accuracy.distance, 1) / found.accuracy.distance
     return values, error[:, None] * np.abs(found.accuracy.distance / taken)
 
@@ -222,7 +222,8 @@ def scalars(steps: Steps[GradientEstimate]) -> Steps[GradientEstimate]:
     return relayed(steps, first)
 
 
-def _outputs(at: Point) -> FloatArray:
+def outputs_of(at: Point) -> FloatArray:
+    """Return the outputs at a point where they are known."""
     assert at.outputs is not None
     return at.outputs
 
@@ -247,12 +248,12 @@ def _of_columns(found: Columns, at: Point) -> JacobianEstimate:
             reason = "the search was given up: noise is as large as the answers; a larger scale would help"
         message = f"{count:,} column{'s' * (count != 1)} found before {reason}; {found.residual:.0%} is left"
     return JacobianEstimate(
-        (len(_outputs(at)), len(at.x)),
+        (len(outputs_of(at)), len(at.x)),
         found.indices,
         found.values,
         found.errors,
         found.freedom,
-        _outputs(at),
+        outputs_of(at),
         found.residual,
         found.background,
         found.complete,

@@ -1,0 +1,266 @@
+"""The loop of a least-squares fit: steps on the surrogate, and what keeps it true. See `least_squares.py`."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from gracezo.core.asks import Moved, Point, Role, Steps
+from gracezo.core.keys import Key
+from gracezo.core.method import Problem
+from gracezo.core.result import Finish, Status
+from gracezo.core.types import FloatArray
+from gracezo.vectors.columns import Columns, Search
+from gracezo.vectors.estimate import measured
+from gracezo.vectors.frames import Frame, Span, Support
+from gracezo.vectors.losses import Loss
+from gracezo.vectors.region import Region
+from gracezo.vectors.space import Probe, Space, reach, slopes
+from gracezo.vectors.surrogate import Surrogate
+
+_STAYS = 0.05  # of the cost: if no more can be gained, most of the residual will stay
+_STUCK = 12  # rejected steps in a row from a point whose Jacobian was measured there
+_LOUD = 5.0  # times its error: what the rest of the space answers when it has begun to matter
+_EXHAUSTED = 0.9  # of the cost: if a set of directions leaves more, others will not do better
+
+
+class Fit:
+    """A fit from the moment that something to move is known.
+
+    Parameters
+    ----------
+    problem, loss, ftol, gtol
+        As of the method.
+    start, found
+        Where it begins, and what was found to move there.
+    search
+        Makes a search of a space around a point.
+    key
+        What its random numbers come from.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        loss: Loss,
+        ftol: float,
+        gtol: float,
+        start: Point,
+        found: Columns,
+        search: Callable[[Point, Space], Search],
+        key: Key,
+    ) -> None:
+        assert start.outputs is not None
+        self._problem, self._loss = problem, loss
+        self._ftol, self._gtol = ftol, gtol
+        self._search = search
+        self._key = key
+        self._found = found
+        self._first_cost = start.value
+        self.at = start
+        self.dense = found.dense
+        self.noisy = found.accuracy.noisy
+        self._deviations = found.accuracy.deviations if self.noisy else 0.0 * start.outputs
+        self.frame: Frame
+        if found.dense:
+            self.frame, columns = Span(start.x, found.space, found.probes, problem.bounds), found.answers
+        else:
+            self.frame, columns = Support(start.x, found.indices, problem.bounds), found.values
+        error = max(1e-7, found.accuracy.look.off)
+        self._z = np.zeros(columns.shape[1])
+        self.model = Surrogate(self._z, start.outputs, columns, error, self._deviations)
+        self._region = Region(loss, self.frame.limits)
+        self._measured_here = True
+        self._steps = 0
+        self._next_look = 1
+        self._poor = 0  # steps since the Jacobian was measured
+        self._rejected = 0  # steps in a row
+        self._turns = 0  # sets of directions, or searches
+        self._turned_at = start.value  # the cost when the last set of directions was taken
+        self._looked_at: FloatArray | None = None
+
+    # ------------------------------------------------------------ the loop
+
+    def run(self) -> Steps[Finish]:
+        """Step until it is over."""
+        while True:
+            if self.at.value <= self._ftol**2 * self._first_cost:
+                return Finish(
+                    Status.CONVERGED, f"converged: the residual is zero, to {self._ftol:g} of the first"
+                )
+            assert self.at.outputs is not None
+            self.model.fit()
+            self.model.anchor(self._z, self.at.outputs)
+            step = self._region.step(self.model, self._z, self.at.value)
+            if self._measured_here and self._is_minimum():
+                if not (yield from self._has_grown()):
+                    return Finish(Status.CONVERGED, self._verdict())
+                continue
+            useful = step.foreseen > (0.0 if self._measured_here else self._least)
+            again = not useful
+            if useful:
+                again = yield from self._try(step.to, step.foreseen)
+            elif self._measured_here:  # the model is at odds with its own slopes: nearer it must agree
+                self._region.judge(-1.0, 1.0)
+                self._rejected += 1
+            if self._measured_here and self._rejected >= _STUCK:
+                again = self.dense
+                if not again:
+                    return Finish(
+                        Status.NOTHING_TO_FIND, "stuck: steps as short as they may be bring nothing"
+                    )
+            if ((again and not self._measured_here) or (again and self.dense)) and not (
+                yield from self._measure()
+            ):
+                return Finish(Status.NOTHING_TO_FIND, "stuck: these directions bring no more")
+
+    def _try(self, to: FloatArray, foreseen: float) -> Steps[bool]:
+        """Ask for the outputs at a step; return whether the Jacobian is to be measured again."""
+        role = Role.TRIAL if self.noisy else Role.STEP
+        (outputs,) = yield self.frame.ask(to, role)
+        self._steps += 1
+        cost = self._loss.cost(outputs) if np.isfinite(outputs).all() else math.inf
+        if math.isfinite(cost):
+            self.model.add(to, outputs)
+        brought, stays = self.at.value - cost, foreseen < _STAYS * self.at.value
+        poor = self._region.judge(brought, foreseen)
+        self._rejected = self._rejected + 1 if brought <= 0.0 else 0
+        if brought > 0.0:
+            self._z, self._measured_here = to, False
+            self.at = Point(self.frame.point(to), cost, self._uncertainty(outputs), outputs)
+            yield Moved(self.at)
+            if self._steps >= self._next_look and not self.dense:
+                self._next_look = self._steps + 1 if (yield from self._has_grown()) else 2 * self._steps + 1
+        self._poor += poor
+        return self._poor >= (1 if stays else max(2, len(self._z) // 2)) and not self._measured_here
+
+    # ------------------------------------------------------------ the Jacobian anew
+
+    def _measure(self) -> Steps[bool]:
+        """Measure the Jacobian where the fit is now; return whether that makes a difference."""
+        if self.dense:
+            return (yield from self._turned())
+        assert isinstance(self.frame, Support)
+        assert self.at.outputs is not None
+        problem = self._problem
+        columns, _ = yield from measured(
+            self.at, self.frame.indices, self._found, problem.scale, problem.bounds
+        )
+        foreseen = self.model.slopes(self._z)
+        columns = np.where(np.isfinite(columns), columns, foreseen)  # of those that failed and were skipped
+        self.model = self.model.moved(self._z, self.at.outputs, columns)
+        self._renew()
+        return True
+
+    def _turned(self) -> Steps[bool]:
+        """Take other directions; return False if the last ones have hardly brought anything."""
+        assert isinstance(self.frame, Span)
+        assert self.at.outputs is not None
+        if self._turns and self.at.value > _EXHAUSTED * self._turned_at:
+            return False
+        self._turns += 1
+        self._turned_at = self.at.value
+        problem = self._problem
+        none = np.zeros(0, np.int64)
+        key = self._key.child(2, self._turns)
+        space = Space.around(self.at.x, problem.scale, problem.bounds, none, key)
+        count, answers = len(self.frame.probes), []
+        distance = self._found.accuracy.distance
+        for first in range(0, count, problem.batch):
+            numbers = range(first, min(first + problem.batch, count))
+            wanted = [Probe(number, 0, len(space), distance) for number in numbers]
+            answers.append((yield from slopes(self.at, space, wanted)))
+        columns = np.nan_to_num(np.column_stack(answers))
+        self.frame = Span(self.at.x, space, np.arange(count), problem.bounds)
+        self._z = np.zeros(count)
+        self.model = Surrogate(self._z, self.at.outputs, columns, self.model.error, self._deviations)
+        self._renew()
+        return True
+
+    def _has_grown(self) -> Steps[bool]:
+        """Ask whether anything outside of the columns has begun to matter; if so, let it join."""
+        if self.dense or self._looked_at is self.at.x:
+            return False
+        assert isinstance(self.frame, Support)
+        self._looked_at = self.at.x
+        problem = self._problem
+        self._turns += 1
+        key = self._key.child(1, self._turns)
+        space = Space.around(self.at.x, problem.scale, problem.bounds, self.frame.indices, key)
+        if len(space) == 0:
+            return False
+        search = self._search(self.at, space)
+        if (yield from search.glance(self._found.accuracy)) < _LOUD:
+            return False
+        found = yield from search.run()
+        if found is None or len(found.indices) == 0:
+            return False
+        assert self.at.outputs is not None
+        self.frame = self.frame.widened(found.indices)
+        self.model = self.model.widened(found.values, self.at.outputs, self._z)
+        self._z = self.model.centre
+        self._renew()
+        self._measured_here = False  # the former columns are those of the model
+        return True
+
+    def _renew(self) -> None:
+        self._region.renew(self.frame.limits)
+        self._measured_here, self._poor, self._rejected = True, 0, 0
+
+    # ------------------------------------------------------------ the end
+
+    @property
+    def _least(self) -> float:
+        """The decrease of the cost that is not worth a query: as the user says, or lost in errors.
+
+        Slopes measured of noisy outputs promise a decrease even at a minimum: of their errors, squared.
+        """
+        least = max(self._ftol * self.at.value, self.at.error)
+        if self.noisy and isinstance(self.frame, Support):
+            moved = self._found.accuracy.distance * reach(
+                self.at.x, self._problem.scale, self._problem.bounds
+            )
+            cosines = self.at.error / (moved[self.frame.indices] * self.model.effects)
+            least = max(least, float(cosines @ cosines))
+        return least
+
+    def _is_minimum(self) -> bool:
+        """Whether the slopes at a point where they were measured promise no decrease."""
+        if self.dense:
+            return False
+        if self._region.newton(self.model, self._z).foreseen <= self._least:
+            return True
+        return self._cosine() <= self._gtol
+
+    def _cosine(self) -> float:
+        """Return the largest cosine between a column that can move and the residual, as in MINPACK."""
+        assert self.at.outputs is not None
+        weighted = self._loss.weights(self.at.outputs) * self.at.outputs
+        gradient = self.model.jacobian.T @ weighted
+        lower, upper = self.frame.limits
+        stopped = ((self._z <= lower) & (gradient > 0.0)) | ((self._z >= upper) & (gradient < 0.0))
+        norms = np.linalg.norm(self.model.jacobian, axis=0) * np.linalg.norm(weighted)
+        free = ~stopped & (norms > 0.0)
+        return float(np.max(np.abs(gradient[free]) / norms[free], initial=0.0))
+
+    def _uncertainty(self, outputs: FloatArray) -> float:
+        """Return the standard error of the cost, where the outputs are noisy."""
+        weighted = self._loss.weights(outputs) * outputs
+        return float(np.linalg.norm(weighted * self._deviations)) if self.noisy else 0.0
+
+    def _verdict(self) -> str:
+        if self.noisy:
+            return "converged: no decrease above the noise of the outputs is in sight"
+        return "converged: the measured slopes promise no further decrease"
+
+    @property
+    def remarks(self) -> str:
+        """What to add to the message."""
+        if self.dense:
+            return (
+                "; the Jacobian is dense: the fit moved all parameters, in random directions, "
+                "and none of them can be named"
+            )
+        return "; the outputs are noisy" if self.noisy else ""

@@ -1,0 +1,120 @@
+"""Steps on the surrogate: its minimum in a trust region, which grows and shrinks with what steps bring.
+
+The region is a box in units of the effects of the coordinates, cut by the bounds. The subproblem is itself
+a small least-squares problem, with a Jacobian that costs nothing: SciPy's trust-region reflective method
+(Branch, Coleman & Li, SIAM Journal on Scientific Computing 21, 1999) solves it, losses included.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import least_squares, lsq_linear
+
+from gracezo.core.types import FloatArray
+from gracezo.vectors.losses import Loss
+from gracezo.vectors.surrogate import Surrogate
+
+_GOOD, _POOR, _BAD = 0.5, 0.25, 0.1  # shares of the decrease foreseen that a step has brought
+_INNER = 50  # evaluations of the surrogate a step
+_NARROW = 1e-12  # what has no room is not asked
+
+
+@dataclass(frozen=True)
+class Step:
+    """Where to go, and by how much the cost should fall."""
+
+    to: FloatArray
+    foreseen: float
+
+
+class Region:
+    """The trust region of a fit.
+
+    Parameters
+    ----------
+    loss
+        What of a residual counts.
+    limits
+        The bounds of the coordinates.
+    """
+
+    def __init__(self, loss: Loss, limits: tuple[FloatArray, FloatArray]) -> None:
+        self._loss = loss
+        self._limits = limits
+        self._radius: float | None = None  # None: as the first step has it, twice
+        self._reach = 0.0  # of the last step
+
+    def step(self, model: Surrogate, z: FloatArray, cost: float) -> Step:
+        """Return the minimum of the model within the region around z."""
+        effects = model.effects
+        if self._radius is None:
+            newton = self.newton(model, z)
+            self._radius = 2.0 * float(np.abs((newton.to - z) * effects).max(initial=0.0))
+        half = self._radius / effects
+        lower, upper = np.maximum(z - half, self._limits[0]), np.minimum(z + half, self._limits[1])
+        room = upper - lower > _NARROW * np.maximum(np.abs(z), half)
+        if not room.any() or self._radius == 0.0:
+            return Step(z, 0.0)
+
+        def whole(part: FloatArray) -> FloatArray:
+            point = z.copy()
+            point[room] = part
+            return point
+
+        unit = np.sqrt(2.0 * cost)  # the tolerances of the method within are those of residuals of size 1
+        found = least_squares(
+            lambda part: model.at(whole(part)) / unit,
+            np.clip(z[room], lower[room], upper[room]),
+            lambda part: model.slopes(whole(part))[:, room] / unit,
+            (lower[room], upper[room]),
+            loss=self._loss.given,
+            f_scale=self._loss.margin / unit,
+            x_scale=1.0 / effects[room],
+            ftol=1e-12,
+            xtol=1e-12,
+            gtol=1e-15,
+            max_nfev=_INNER,
+        )
+        to = self._snapped(whole(found.x), half)
+        self._reach = float(np.abs((to - z) * effects).max())
+        foreseen = cost - self._loss.cost(model.at(to))
+        return Step(to, foreseen) if self._reach > 0.0 and foreseen > 0.0 else Step(z, 0.0)
+
+    def newton(self, model: Surrogate, z: FloatArray) -> Step:
+        """Return the Gauss-Newton step within the bounds alone: what the slopes at z promise."""
+        outputs, slopes, effects = model.at(z), model.slopes(z), model.effects
+        root = np.sqrt(self._loss.weights(outputs))
+        matrix, right = (slopes / effects) * root[:, None], -outputs * root
+        lower, upper = ((limit - z) * effects for limit in self._limits)
+        if np.isinf(lower).all() and np.isinf(upper).all():
+            step = np.linalg.lstsq(matrix, right, rcond=1e-10)[0]
+        else:
+            tiny = 1e-15 * np.maximum(1.0, np.abs(z * effects))
+            step = lsq_linear(matrix, right, (lower - tiny, upper + tiny)).x
+        foreseen = 0.5 * float(right @ right - np.sum((matrix @ step - right) ** 2))
+        return Step(np.clip(z + step / effects, *self._limits), foreseen)
+
+    def judge(self, brought: float, foreseen: float) -> bool:
+        """Note by how much the cost fell, and how much was foreseen; return whether that was poor."""
+        assert self._radius is not None
+        share = brought / foreseen if foreseen > 0.0 else -1.0
+        if share > _GOOD:
+            self._radius = max(self._radius, 2.0 * self._reach)
+        elif share < _BAD:
+            self._radius = 0.3 * (self._reach or self._radius)
+        elif share < _POOR:
+            self._radius = 0.7 * self._reach
+        return share < _POOR
+
+    def renew(self, limits: tuple[FloatArray, FloatArray]) -> None:
+        """Begin anew, with a Jacobian that was measured; the limits may be those of more coordinates."""
+        self._radius, self._limits = None, limits
+
+    def _snapped(self, z: FloatArray, half: FloatArray) -> FloatArray:
+        """Put on a bound what has come very near to it: the method within stays inside."""
+        lower, upper = self._limits
+        near = 1e-6 * half
+        z = np.where(z - lower < near, lower, z)
+        return np.where(upper - z < near, upper, z)

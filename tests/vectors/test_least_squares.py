@@ -1,0 +1,390 @@
+"""least_squares: the answer, the count and the verdict, on functions of many kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import scipy.optimize
+from tests.vectors.objectives import decays
+
+import gracezo
+from gracezo.core.result import Status
+from gracezo.core.types import FloatArray
+from gracezo.vectors.losses import LOSSES, Loss
+from gracezo.vectors.surrogate import Surrogate
+
+D = 2000
+
+
+class Exponentials:
+    """r = Σ_j A_ij·exp(B_ij·z_j) − y of a few coordinates z; `stays`: with errors of y. Counts its calls."""
+
+    def __init__(self, s: int = 6, m: int = 20, seed: int = 0, stays: float = 0.0, outliers: int = 0) -> None:
+        random = np.random.default_rng(seed)
+        self.support = random.choice(D, s, replace=False)
+        self.a, self.b = random.normal(size=(m, s)), random.uniform(0.5, 1.5, (m, s))
+        self.truth = random.choice([-1.0, 1.0], s) * random.uniform(0.3, 1.0, s)
+        self.y = (self.a * np.exp(self.b * self.truth)).sum(axis=1) + stays * random.normal(size=m)
+        self.y[:outliers] += 20.0
+        self.x0 = np.zeros(D)
+        self.calls = 0
+        self.points: set[bytes] = set()
+
+    def small(self, z: FloatArray) -> FloatArray:
+        """The residuals, told the coordinates."""
+        value: FloatArray = (self.a * np.exp(self.b * z)).sum(axis=1) - self.y
+        return value
+
+    def __call__(self, x: FloatArray) -> FloatArray:
+        self.calls += 1
+        self.points.add(x.tobytes())
+        return self.small(x[self.support])
+
+
+def test_a_fit_takes_few_more_queries_than_there_are_parameters() -> None:
+    fun = Exponentials()
+    result = gracezo.least_squares(fun, fun.x0, seed=0)
+    assert result.status == Status.CONVERGED
+    assert result.success
+    assert np.abs(result.x[fun.support] - fun.truth).max() < 1e-6
+    assert result.nfev == fun.calls == len(fun.points) <= 32  # none asked twice
+    assert sorted(result.columns) == sorted(fun.support)
+    assert sorted(result.support) == sorted(fun.support)
+    residuals: FloatArray = np.asarray(result.fun)
+    assert result.cost == 0.5 * float(residuals @ residuals) == result.trace.values[-1]
+    assert np.array_equal(result.fun, fun(result.x))
+
+
+def test_the_fields_are_those_of_scipy() -> None:
+    fun = Exponentials(stays=0.5)
+    result = gracezo.least_squares(fun, fun.x0, seed=0)
+    told = scipy.optimize.least_squares(fun.small, result.x[fun.support], xtol=1e-14, ftol=1e-14)
+    order = [result.columns.tolist().index(i) for i in fun.support]
+    assert result.status == Status.CONVERGED
+    assert result.cost == pytest.approx(told.cost, rel=1e-7)
+    assert np.allclose(result.jac[:, order], told.jac, atol=1e-3)
+    assert np.allclose(result.grad, result.jac.T @ result.fun)
+    assert result.optimality == np.abs(result.grad).max()
+    assert not result.active_mask.any()
+    covariance = np.linalg.inv(told.jac.T @ told.jac) * 2.0 * told.cost / (20 - 6)
+    assert np.allclose(result.cov[np.ix_(order, order)], covariance, rtol=0.02, atol=1e-4)
+    assert np.allclose(result.stderr, np.sqrt(np.diag(result.cov)))
+    assert "converged" in repr(result).lower()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_rosenbrock(seed: int) -> None:
+    calls = 0
+
+    def fun(x: FloatArray) -> FloatArray:
+        nonlocal calls
+        calls += 1
+        return np.array([10.0 * (x[7] - x[3] ** 2), 1.0 - x[3]])
+
+    x0 = np.zeros(D)
+    x0[[3, 7]] = -1.2, 1.0
+    result = gracezo.least_squares(fun, x0, seed=seed)
+    assert np.abs(result.x[[3, 7]] - 1.0).max() < 1e-6
+    assert result.nfev == calls <= 20
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_losses_and_bounds_lead_where_scipy_is_led_when_told_the_coordinates(loss: str) -> None:
+    fun = Exponentials(s=4, m=20, seed=3, stays=0.2, outliers=2)
+    lower, upper = np.full(D, -0.6), np.full(D, 0.6)
+
+    def inside(x: FloatArray) -> FloatArray:
+        assert ((x >= lower) & (x <= upper)).all()
+        return fun(x)
+
+    result = gracezo.least_squares(
+        inside, fun.x0, bounds=(lower, upper), loss=loss, f_scale=0.5, ftol=1e-11, seed=0, max_queries=400
+    )
+    told = scipy.optimize.least_squares(
+        fun.small,
+        np.zeros(4),
+        bounds=(-0.6, 0.6),
+        loss=loss,
+        f_scale=0.5,
+        xtol=1e-15,
+        ftol=1e-15,
+        gtol=1e-15,
+        max_nfev=2000,
+    )
+    assert result.status == Status.CONVERGED
+    assert result.cost <= told.cost * (1.0 + 1e-8)
+    at_bound = np.abs(result.x[result.columns]) == 0.6
+    assert np.array_equal(result.active_mask != 0, at_bound)
+
+
+def test_a_loss_of_ones_own() -> None:
+    fun = Exponentials(stays=0.2)
+    named = gracezo.least_squares(fun, fun.x0, loss="cauchy", seed=0)
+    own = gracezo.least_squares(
+        fun, fun.x0, loss=lambda z: np.array([np.log1p(z), 1 / (1 + z), -1 / (1 + z) ** 2]), seed=0
+    )
+    assert own.cost == pytest.approx(named.cost, rel=1e-6)
+
+
+def test_columns_that_are_zero_at_the_start_are_found_when_they_begin_to_matter() -> None:
+    random = np.random.default_rng(1)
+    first, second = random.normal(size=(20, 3)), random.normal(size=(20, 3))
+    a, b = [5, 50, 500], [6, 60, 600]
+    truth = np.zeros(D)
+    truth[a], truth[b] = [0.5, -0.7, 0.9], [0.4, 0.6, -0.5]
+
+    def model(x: FloatArray) -> FloatArray:
+        value: FloatArray = first @ x[a] + second @ (x[a] * x[b])
+        return value
+
+    y = model(truth)
+    result = gracezo.least_squares(lambda x: model(x) - y, np.zeros(D), seed=0)
+    assert result.status == Status.CONVERGED
+    assert sorted(result.columns.tolist()) == sorted(a + b)
+    assert np.abs(result.x - truth).max() < 1e-5
+    assert result.nfev <= 30
+
+
+def test_a_dense_jacobian_is_fitted_in_the_span_of_probes_and_the_message_says_so() -> None:
+    matrix = np.random.default_rng(0).normal(size=(6, 400))
+    result = gracezo.least_squares(
+        lambda x: matrix @ x - 1.0 + 0.1 * np.sin(matrix @ x), np.zeros(400), seed=0, max_queries=100
+    )
+    assert result.status == Status.CONVERGED
+    assert result.nfev <= 25
+    assert "moved all parameters" in result.message
+    assert len(result.columns) == 0
+    assert len(result.support) == 400
+
+
+@pytest.mark.parametrize("m", [1, 2])
+def test_fewer_outputs_than_parameters(m: int) -> None:
+    fun = Exponentials(s=4, m=m)
+    result = gracezo.least_squares(fun, fun.x0, seed=0)
+    assert result.status == Status.CONVERGED
+    assert result.cost < 1e-14
+    assert set(result.columns) == set(fun.support)
+    assert np.isnan(result.stderr).all()
+
+
+@pytest.mark.parametrize("unit", [1e-8, 1e8])
+def test_the_unit_of_the_residuals_does_not_matter(unit: float) -> None:
+    fun = Exponentials(stays=0.3)
+    expected = gracezo.least_squares(fun, fun.x0, seed=0)
+    result = gracezo.least_squares(lambda x: unit * fun(x), fun.x0, seed=0)
+    assert result.status == Status.CONVERGED
+    assert result.cost == pytest.approx(unit**2 * expected.cost, rel=1e-7)
+
+
+def test_noise_is_noticed_and_the_answer_measured_again() -> None:
+    random = np.random.default_rng(0)
+    fun = Exponentials(m=40)
+    result = gracezo.least_squares(
+        lambda x: fun(x) + 1e-4 * random.normal(size=40), fun.x0, seed=0, max_queries=300
+    )
+    assert result.status == Status.CONVERGED
+    assert "noisy" in result.message
+    assert result.fun_error > 0.0
+    assert np.abs(result.x[fun.support] - fun.truth).max() < 0.01
+    assert result.nfev == fun.calls
+
+
+def test_a_residual_that_is_zero_or_flat() -> None:
+    zero = gracezo.least_squares(lambda x: x[:3], np.zeros(D), seed=0)
+    assert (zero.status, zero.nfev, zero.cost) == (Status.CONVERGED, 1, 0.0)
+    flat = gracezo.least_squares(lambda x: np.ones(3), np.zeros(D), seed=0)
+    assert (flat.status, flat.nfev) == (Status.NOTHING_TO_FIND, 7)
+    assert "no output changes" in flat.message
+
+
+@pytest.mark.parametrize("budget", [1, 2, 3, 5, 9, 12, 17, 20])
+def test_the_budget_is_never_exceeded(budget: int) -> None:
+    fun = Exponentials()
+    result = gracezo.least_squares(fun, fun.x0, seed=0, max_queries=budget)
+    assert result.nfev == fun.calls <= budget
+    assert result.status == Status.SPENT
+
+
+def test_target_steps_and_callback() -> None:
+    fun = Exponentials()
+    costs: list[float] = []
+    result = gracezo.least_squares(
+        fun,
+        fun.x0,
+        seed=0,
+        target=1e-2,
+        callback=lambda intermediate_result: costs.append(intermediate_result.fun),
+    )
+    assert result.status == Status.CONVERGED
+    assert result.cost <= 1e-2
+    assert "target" in result.message
+    assert len(costs) == result.nit
+    steps = gracezo.least_squares(fun, fun.x0, seed=0, max_steps=2)
+    assert (steps.nit, steps.status) == (2, Status.SPENT)
+
+
+# ---------------------------------------------------------------- whoever answers
+
+
+def same(result: Any, expected: Any) -> None:
+    assert np.array_equal(result.x, expected.x)
+    assert np.array_equal(result.fun, expected.fun)
+    assert np.array_equal(result.trace.values, expected.trace.values)
+    assert (result.nfev, result.nit, result.status) == (expected.nfev, expected.nit, expected.status)
+
+
+def ways() -> dict[str, Callable[[Path], Any]]:
+    common: dict[str, Any] = {"seed": 3, "batch": 4}
+    x0 = np.zeros(300)
+
+    def by_threads(folder: Path) -> Any:
+        with ThreadPoolExecutor(3) as pool:
+            return gracezo.least_squares(decays, x0, workers=pool, **common)
+
+    def by_rows(folder: Path) -> Any:
+        rows = lambda points: np.array([decays(x) for x in points])  # noqa: E731
+        return gracezo.least_squares(rows, x0, vectorized=True, **common)
+
+    def by_hand(folder: Path) -> Any:
+        optimizer = gracezo.Optimizer(x0, method="least_squares", **common)
+        while len(points := optimizer.ask(limit=3)):
+            optimizer.tell([decays(x) for x in points])
+        return optimizer.result
+
+    def by_pieces(folder: Path) -> Any:
+        journal = gracezo.Journal(folder / "run.db", fingerprint="decays")
+        calls = 0
+
+        def stops(x: FloatArray) -> FloatArray:
+            nonlocal calls
+            calls += 1
+            if calls % 7 == 0:
+                raise KeyboardInterrupt
+            return decays(x)
+
+        result = gracezo.least_squares(stops, x0, journal=journal, **common)
+        while result.status == Status.STOPPED:
+            result = gracezo.resume(journal, stops)
+        return result
+
+    return {
+        "shared buffer": lambda folder: gracezo.least_squares(decays, x0, copy=False, **common),
+        "map": lambda folder: gracezo.least_squares(decays, x0, workers=map, **common),
+        "processes": lambda folder: gracezo.least_squares(decays, x0, workers=2, **common),
+        "threads": by_threads,
+        "rows": by_rows,
+        "by hand": by_hand,
+        "pieces": by_pieces,
+    }
+
+
+@pytest.mark.parametrize("way", ways())
+def test_who_answers_does_not_matter(way: str, tmp_path: Path) -> None:
+    expected = gracezo.least_squares(decays, np.zeros(300), seed=3, batch=4)
+    assert expected.status == Status.CONVERGED
+    result = ways()[way](tmp_path)
+    same(result, expected)
+    assert result.cost == expected.cost
+
+
+def test_a_journal_gives_a_finished_fit_back_and_asks_nothing(tmp_path: Path) -> None:
+    fun = Exponentials()
+    first = gracezo.least_squares(fun, fun.x0, seed=0, journal=tmp_path / "fit.db")
+    asked = fun.calls
+    again = gracezo.least_squares(fun, fun.x0, seed=0, journal=tmp_path / "fit.db")
+    assert fun.calls == asked
+    same(again, first)
+    assert np.array_equal(again.jac, first.jac)
+
+
+@pytest.mark.parametrize("action", ["retry", "skip"])
+def test_failures(action: str) -> None:
+    fun = Exponentials()
+
+    def shaky(x: FloatArray) -> FloatArray:
+        outputs = fun(x)
+        if fun.calls % 6 == 5:
+            outputs[2] = np.nan
+        return outputs
+
+    result = gracezo.least_squares(shaky, fun.x0, seed=0, on_failure=action)
+    assert result.status == Status.CONVERGED
+    assert np.abs(result.x[fun.support] - fun.truth).max() < 1e-5
+    assert result.nfev == fun.calls
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"loss": "hubr"}, "unknown loss 'hubr'; did you mean 'huber'"),
+        ({"f_scale": 0.0}, "f_scale must be a positive number"),
+        ({"ftol": -1.0}, "ftol must be a positive number"),
+        ({"scale": [1.0, 2.0]}, "scale must be one number"),
+        ({"f0": [[1.0]]}, "f0 must be the finite outputs"),
+        ({"bounds": (1.0, 2.0)}, "x0 must lie within the bounds"),
+    ],
+)
+def test_wrong_words_cost_no_query(wrong: dict[str, Any], said: str) -> None:
+    fun = Exponentials()
+    with pytest.raises(ValueError, match=said):
+        gracezo.least_squares(fun, fun.x0, **wrong)
+    assert fun.calls == 0
+
+
+def test_bounds_of_two_coordinates_must_be_unambiguous() -> None:
+    with pytest.raises(ValueError, match="could be"):
+        gracezo.least_squares(lambda x: x - 1.0, [0.0, 0.0], bounds=([0, 0], [1, 1]))
+
+
+def test_minimize_sends_to_the_entry_point() -> None:
+    with pytest.raises(ValueError, match=r"call gracezo\.least_squares"):
+        gracezo.minimize(lambda x: x, [0.0], method="least_squares")
+    assert "least_squares" not in gracezo.methods()
+
+
+# ---------------------------------------------------------------- the parts
+
+
+def test_the_slopes_of_the_surrogate_are_those_of_its_values() -> None:
+    random = np.random.default_rng(0)
+    curved = random.normal(size=(3, 4, 4))
+
+    def r(z: FloatArray) -> FloatArray:
+        value: FloatArray = np.einsum("kij,i,j->k", curved, z, z) + z[:3] + np.sin(z[1:])
+        return value
+
+    def slopes(z: FloatArray) -> FloatArray:
+        return np.array([(r(z + 1e-6 * e) - r(z - 1e-6 * e)) / 2e-6 for e in np.eye(4)]).T
+
+    model = Surrogate(np.zeros(4), r(np.zeros(4)), slopes(np.zeros(4)))
+    for _ in range(5):
+        z = random.normal(size=4)
+        model.add(z, r(z))
+    model = model.moved(z, r(z), slopes(z))
+    model.fit()
+    assert np.allclose(model.at(np.zeros(4)), r(np.zeros(4)), atol=1e-4)
+    assert np.allclose(model.slopes(np.zeros(4)), slopes(np.zeros(4)), atol=1e-3)
+    assert np.array_equal(model.slopes(z), model.jacobian)
+    at = random.normal(size=4)
+    numeric = np.array([(model.at(at + 1e-6 * e) - model.at(at - 1e-6 * e)) / 2e-6 for e in np.eye(4)]).T
+    assert np.allclose(model.slopes(at), numeric, rtol=1e-3, atol=1e-3)
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_losses_are_those_of_scipy(name: str) -> None:
+    from scipy.optimize._lsq.least_squares import construct_loss_function  # noqa: PLC0415
+
+    r = np.random.default_rng(0).normal(size=30) * 3.0
+    loss = Loss(name, 0.7)
+    theirs = construct_loss_function(30, name, 0.7)
+    if theirs is None:  # linear
+        assert loss.cost(r) == pytest.approx(0.5 * float(r @ r))
+        return
+    rho = theirs(r)
+    assert loss.cost(r) == pytest.approx(0.5 * float(rho[0].sum()))
+    assert np.allclose(loss.weights(r), rho[1])
