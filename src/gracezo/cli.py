@@ -10,11 +10,12 @@ from difflib import get_close_matches
 from typing import NoReturn
 
 import gracezo
-from gracezo.commands import completion, journal, methods, minimize, report, reproduce, screen, watch
+from gracezo.commands import completion, fit, journal, methods, minimize, report, reproduce, screen, watch
 from gracezo.commands.errors import CommandError, WrongWords
 
 COMMANDS = {
     "minimize": minimize,
+    "fit": fit,
     "screen": screen,
     "journal": journal,
     "report": report,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import shlex
 import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,9 @@ _RECORDED = (
     "noise",
     "seed",
     "option",
+    "loss",
+    "f_scale",
+    "ftol",
     "max_steps",
     "target",
     "batch",
@@ -70,6 +74,12 @@ def add(subparsers: Any, name: str) -> None:
     objective.add_function(parser)
     objective.add_point(parser)
     objective.add_method(parser)
+    add_rules(parser)
+    parser.set_defaults(run=run)
+
+
+def add_rules(parser: argparse.ArgumentParser) -> None:
+    """Describe when a run stops, how it is kept, and what is shown of it."""
     stop = parser.add_argument_group("when to stop (the first that comes true; default: 10,000 queries)")
     stop.add_argument("--max-queries", type=int, metavar="N", help="never more than so many evaluations")
     stop.add_argument("--max-steps", type=int, metavar="N", help="so many steps")
@@ -104,13 +114,45 @@ def add(subparsers: Any, name: str) -> None:
     shown = parser.add_mutually_exclusive_group()
     shown.add_argument("--quiet", action="store_true", help="no live line while it runs")
     shown.add_argument("--progress", action="store_true", help="a live line even where there is no terminal")
-    parser.set_defaults(run=run)
 
 
 def run(words: argparse.Namespace) -> int:
     """Minimise, and print what came of it."""
-    _check(words)
-    fun = objective.function(words)
+    check(words)
+
+    def begin(fun: Callable[..., Any], **common: Any) -> Result:
+        return gracezo.minimize(
+            fun,
+            objective.point(words),
+            bounds=objective.bounds(words),
+            names=objective.names(words),
+            **objective.method(words),
+            **common,
+        )
+
+    return carried_out(words, objective.function(words), begin, "minimize")
+
+
+def carried_out(
+    words: argparse.Namespace,
+    fun: Callable[..., Any],
+    begin: Callable[..., Result],
+    command: str,
+    further: Sequence[str] = (),
+) -> int:
+    """Begin or resume a run, and print what came of it.
+
+    Parameters
+    ----------
+    words
+        As they were parsed.
+    fun
+        The function.
+    begin
+        Called with the function and what all runs take, for a run that is not resumed.
+    command, further
+        The name of the command, and what it needs besides to know the function again.
+    """
     kept = words.journal or words.resume
     journal = None
     if kept is not None:
@@ -123,19 +165,16 @@ def run(words: argparse.Namespace) -> int:
         "timeout": words.timeout if words.command is None else None,  # a Command has its own
         "progress": words.progress or (not words.quiet and sys.stderr.isatty()),
     }
+    go_on = _go_on(words, command, further)
     try:
         with in_good_order(journal if words.on_interrupt == "finish" else None):
             if words.resume is not None:
                 assert journal is not None
                 result = gracezo.resume(journal, fun, **common)
             else:
-                result = gracezo.minimize(
+                result = begin(
                     fun,
-                    objective.point(words),
-                    bounds=objective.bounds(words),
-                    names=objective.names(words),
                     **common,
-                    **objective.method(words),
                     batch=words.batch or 1,
                     on_failure=words.on_failure or "raise",
                     max_steps=words.max_steps,
@@ -145,7 +184,7 @@ def run(words: argparse.Namespace) -> int:
     except gracezo.EvaluationError as error:
         _show(error.result, words, error=str(error))
         hint = objective.format_hint(fun) if error.query == 1 else ""
-        raise Failed(f"{error}{hint}{_go_on(words)}") from error
+        raise Failed(f"{error}{hint}{go_on()}") from error
     except gracezo.JournalWriteError as error:
         if error.result is not None:
             _show(error.result, words, error=str(error))
@@ -155,10 +194,10 @@ def run(words: argparse.Namespace) -> int:
     except (TypeError, ValueError) as error:
         raise WrongWords(str(error)) from error
     except KeyboardInterrupt:  # before the first query, or while a file was being closed
-        raise Interrupted(f"interrupted{_go_on(words)}") from None
+        raise Interrupted(f"interrupted{go_on()}") from None
     if result.status == Status.STOPPED:
         _show(result, words, error="interrupted")
-        raise Interrupted(f"interrupted{_go_on(words)}")
+        raise Interrupted(f"interrupted{go_on()}")
     _show(result, words)
     hint = _answers_alike(result, fun, words)
     if hint:
@@ -179,11 +218,12 @@ def _on_failure(text: str) -> str | tuple[str, int]:
     return rule
 
 
-def _check(words: argparse.Namespace) -> None:
+def check(words: argparse.Namespace) -> None:
+    """Refuse words that do not go together, before a query is spent."""
     outcome.check(words)
     if words.resume is not None:
         for name in _RECORDED:
-            if getattr(words, name) not in (None, []):
+            if getattr(words, name, None) not in (None, []):
                 raise WrongWords(
                     f"--resume takes everything but the function and the budget from the journal; "
                     f"leave out --{name.replace('_', '-')}"
@@ -220,10 +260,14 @@ def _answers_alike(result: Result, fun: object, words: argparse.Namespace) -> st
     )
 
 
-def _go_on(words: argparse.Namespace) -> str:
-    """Return the command that resumes, if there is something to resume."""
-    kept = words.journal or words.resume
-    if kept is None or not kept.exists():
-        return ""
-    command = ["gracezo", "minimize", *objective.function_words(words), "--resume", str(kept)]
-    return f"; go on with: {shlex.join(command)}"
+def _go_on(words: argparse.Namespace, command: str, further: Sequence[str]) -> Callable[[], str]:
+    """Return what says how to resume, if there is something to resume by then."""
+
+    def said_then() -> str:
+        kept = words.journal or words.resume
+        if kept is None or not kept.exists():
+            return ""
+        again = ["gracezo", command, *objective.function_words(words), *further, "--resume", str(kept)]
+        return f"; go on with: {shlex.join(again)}"
+
+    return said_then

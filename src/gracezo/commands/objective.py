@@ -138,7 +138,7 @@ def point(words: argparse.Namespace) -> FloatArray:
         if words.dim < 1:
             raise WrongWords(f"--dim must be at least 1; given: {words.dim}")
         return np.zeros(words.dim)
-    return _loaded("--x0", words.x0)
+    return loaded("--x0", words.x0)
 
 
 def names(words: argparse.Namespace) -> list[Any] | None:
@@ -163,7 +163,7 @@ def bounds(words: argparse.Namespace) -> object:
     if words.bounds is None:
         return None
     if len(words.bounds) == 1:
-        return _loaded("--bounds", Path(words.bounds[0]))
+        return loaded("--bounds", Path(words.bounds[0]))
     try:
         low, high = (None if word == "none" else float(word) for word in words.bounds)
     except ValueError as error:
@@ -174,7 +174,8 @@ def bounds(words: argparse.Namespace) -> object:
     return Bounds(-np.inf if low is None else low, np.inf if high is None else high)
 
 
-def _loaded(option: str, path: Path) -> FloatArray:
+def loaded(option: str, path: Path) -> FloatArray:
+    """Return the numbers that a file holds."""
     try:
         if path.suffix == ".npy":
             loaded = np.load(path, allow_pickle=False)
