@@ -27,9 +27,7 @@ from scipy.special import expit
 from benchmarks import noise_bars
 from gracezo.core.types import FloatArray
 from gracezo.methods.auto import (
-    across,
     confirm,
-    contest,
     corner,
     difference,
     kinks,
@@ -37,13 +35,12 @@ from gracezo.methods.auto import (
     model,
     pairs,
     pinning,
-    plain,
     questions,
     root,
     search,
-    sweep,
 )
 from gracezo.methods.auto.constants import Constants
+from gracezo.methods.auto.ways import coordinates, dense, market, nonsmooth
 from gracezo.problems import Attack, Distance, Magnitude
 
 _BUDGET = 600
@@ -64,10 +61,10 @@ _KINKS: _Places = [
 _BATCH: _Places = [(search, ("_WORTH", "_USEFUL")), (questions, ("_SINGLE",)), (line, ("_BESIDE",))]
 _DENSE: _Places = [(model, ("_RECENT", "_CLEARLY"))]
 _WAYS: _Places = [
-    (contest, ("_HOPE", "_FEW", "_MET", "_REDEEMED", "_LITTLE", "_LOST", "_AGAIN", "_STALLED", "_LEAST")),
-    (plain, ("_LAST",)),
-    (sweep, ("_LEGS", "_SHORTER")),
-    (across, ("_OFF", "_FIRST", "_RISEN", "_LITTLE")),
+    (market, ("_REDEEMED", "_LITTLE", "_LOST", "_AGAIN", "_STALLED", "_LEAST")),
+    (dense, ("_FEW", "_MET", "_LAST")),
+    (coordinates, ("_LEGS", "_SHORTER")),
+    (nonsmooth, ("_OFF", "_FIRST", "_RISEN", "_LITTLE")),
 ]
 
 

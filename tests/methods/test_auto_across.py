@@ -13,11 +13,12 @@ import gracezo
 from gracezo.core.asks import Ask, OutOfQueries, Point, Role
 from gracezo.core.box import Box, Fence
 from gracezo.core.keys import Key
+from gracezo.core.method import Problem
 from gracezo.core.types import FloatArray, IntArray
-from gracezo.methods.auto.across import Across
 from gracezo.methods.auto.constants import Constants
-from gracezo.methods.auto.difference import Differences
-from gracezo.methods.auto.walls import Walls
+from gracezo.methods.auto.hunt import Hunt
+from gracezo.methods.auto.ways.nonsmooth import Nonsmooth
+from gracezo.methods.auto.ways.way import Ledger
 
 Objective = Callable[[FloatArray], float]
 
@@ -42,13 +43,14 @@ def minimax(seed: int, n: int = 6) -> Objective:
 
 def crossed(
     f: Objective, x: FloatArray, box: Box | None = None, most: int = 10**6, seed: int = 0
-) -> tuple[Across, Point, list[Ask]]:
+) -> tuple[Nonsmooth, Point, list[Ask]]:
     """Go one leg from x along all coordinates, with at most so many queries."""
     start = Point(x, f(x))
-    differences, walls = Differences(Constants()), Walls(box)
-    differences.centre(walls.centre(x), start.value)
-    across = Across(differences, walls, start, Key(seed))
-    steps, asks = across.leg(start, np.arange(len(x))), list[Ask]()
+    sparse = Hunt(Problem(len(x), bounds=box), Constants(), Ledger(1))
+    sparse.differences.centre(sparse.walls.centre(x), start.value)
+    across = Nonsmooth(sparse, start, Key(seed))
+    across.widen()
+    steps, asks = across.leg(start), list[Ask]()
     try:
         said = next(steps)
         while True:

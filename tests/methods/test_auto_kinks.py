@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 import gracezo
 from gracezo.core.asks import Ask, OutOfQueries, Point, Steps
-from gracezo.core.steps import counting
 from gracezo.core.types import FloatArray
 from gracezo.methods.auto.constants import Constants
 from gracezo.methods.auto.corner import Corner, Tangent
@@ -21,6 +20,7 @@ from gracezo.methods.auto.kinks import Kinks
 from gracezo.methods.auto.pinning import pinned
 from gracezo.methods.auto.support import Support
 from gracezo.methods.auto.walls import Walls
+from gracezo.methods.auto.ways.way import Ledger
 
 R = TypeVar("R")
 Line = Callable[[float], float]
@@ -41,8 +41,9 @@ def answer(search: Steps[R], line: Line) -> R:
 def find(line: Line, here: float, slope: float, there: float, likely: float) -> tuple[object, Corner, int]:
     """Answer a search along one coordinate; return what it found, the search, and what it took."""
     corner = Corner(Point(np.array([here]), line(here)), 0, slope, there, rounding=2e-16)
-    found, queries = answer(counting(corner.find(likely), batch=1), line)
-    return found, corner, queries
+    ledger = Ledger(1)
+    found = answer(ledger.keep(corner.find(likely)), line)
+    return found, corner, ledger.queries
 
 
 @given(
@@ -130,8 +131,9 @@ def test_a_coordinate_stays_stiff_unless_its_kink_is_found(line: Line, loosened:
     assert support.diagonal.tolist() == [100.0]
     at = Point(np.zeros(1), line(0.0))
     search = pinned(at, support, differences, np.array([-7.0]), 0.0)
-    moved, queries = answer(counting(search, batch=1), line)
-    assert queries >= 3
+    ledger = Ledger(1)
+    moved = answer(ledger.keep(search), line)
+    assert ledger.queries >= 3
     assert (moved is not at) == loosened
     assert support.diagonal.tolist() == [1e-3 if loosened else 100.0]
 

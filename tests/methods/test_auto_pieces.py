@@ -31,6 +31,7 @@ from gracezo.methods.auto.search import Search
 from gracezo.methods.auto.timing import Timing
 from gracezo.methods.auto.tree import Node, Tree, learn_moment, split
 from gracezo.methods.auto.walls import Walls
+from gracezo.methods.auto.ways.way import Ledger
 
 
 def test_a_split_shares_the_value_by_subtraction() -> None:
@@ -370,10 +371,11 @@ def test_the_model_agrees_with_its_last_pair_wherever_it_begins(seed: int, n: in
 
 
 def test_what_waits_without_limit_is_not_lost_by_a_note_of_no_rounds() -> None:
-    timing = Timing(6.0)
+    timing = Timing(6.0, ledger := Ledger(1))
     timing.offer(math.inf)  # slopes of which nothing is known
     timing.spend(0, only_for_step=1)
     assert not timing.step_pays(gain=1.0, promise=10.0, cost=1.0, rest=10.0)
+    ledger.rounds = 1
     timing.spend(1)
     assert timing.step_pays(gain=1.0, promise=10.0, cost=1.0, rest=10.0)
 

@@ -17,20 +17,22 @@ from hypothesis import strategies as st
 import gracezo
 from gracezo.core.asks import Ask, OutOfQueries, Point, Role, SparseRows, Steps
 from gracezo.core.box import Box, Fence
+from gracezo.core.method import Problem
 from gracezo.core.types import FloatArray
 from gracezo.methods.auto.constants import Constants
-from gracezo.methods.auto.contest import Record
-from gracezo.methods.auto.coupling import uphill
 from gracezo.methods.auto.density import Density
 from gracezo.methods.auto.difference import Differences
 from gracezo.methods.auto.hunt import Hunt
-from gracezo.methods.auto.plain import Plain
 from gracezo.methods.auto.questions import Questions
 from gracezo.methods.auto.request import Change
 from gracezo.methods.auto.search import Search
-from gracezo.methods.auto.sweep import Sweep
 from gracezo.methods.auto.tree import Node
 from gracezo.methods.auto.walls import Walls
+from gracezo.methods.auto.ways.coordinates import Coordinates
+from gracezo.methods.auto.ways.coupling import uphill
+from gracezo.methods.auto.ways.dense import Dense
+from gracezo.methods.auto.ways.market import Record
+from gracezo.methods.auto.ways.way import Ledger
 from gracezo.testing import assert_same
 
 Objective = Callable[[FloatArray], float]
@@ -71,8 +73,8 @@ def bowl(centre: FloatArray | float, power: float = 2.0, ripples: FloatArray | f
     return lambda x: float((np.abs(x - centre) ** power + ripples * np.abs(np.sin(40.0 * x))).sum())
 
 
-def sweep(n: int, box: Box | None = None, noise: float = 0.0) -> Sweep:
-    return Sweep(Walls(box), np.arange(n), np.zeros(n), noise, np.random.default_rng(0))
+def sweep(n: int, box: Box | None = None, noise: float = 0.0) -> Coordinates:
+    return Coordinates(Walls(box), np.arange(n), np.zeros(n), noise, np.random.default_rng(0))
 
 
 @pytest.mark.parametrize(("centre", "queries"), [(1.0, 6), (-1.0, 7), (0.03, 3), (0.0, 2)])
@@ -130,7 +132,7 @@ def test_a_bound_is_met_from_anywhere() -> None:
     for _ in range(200):
         low, start = -float(rng.random()), at(f, float(rng.random()), 0.0)
         box = Box.of(low, 1.0, 2)
-        way = Sweep(Walls(box), np.arange(1), start.x - [0.0, 2.0], 0.0, rng)
+        way = Coordinates(Walls(box), np.arange(1), start.x - [0.0, 2.0], 0.0, rng)
         point, asks = followed(way.leg(start), f, box)  # how far another has moved is how far to try: two
         assert places(asks) == [1.0, low]
         assert point.x[0] == low
@@ -177,26 +179,29 @@ def test_the_lowest_of_noisy_values_is_no_answer(noise: float, role: Role) -> No
     f = bowl(1.0)
     point, asks = followed(sweep(4, noise=noise).leg(at(f, *np.zeros(4))), f)
     assert ({ask.role for ask in asks}, point.error) == ({role}, noise)
-    way, differences = plain(4)
+    way, differences = dense(4)
     differences.noise = noise
     point, asks = followed(way.leg(at(f, *np.zeros(4))), f)
     assert ([ask.role for ask in asks[:2]], point.error) == ([Role.REFRESH, role], noise)
 
 
-def plain(n: int, box: Box | None = None) -> tuple[Plain, Differences]:
-    differences = Differences(Constants())
-    return Plain(Constants(), differences, Walls(box), np.arange(n), 1), differences
+def dense(n: int, box: Box | None = None) -> tuple[Dense, Differences]:
+    ledger = Ledger(1)
+    sparse = Hunt(Problem(n, bounds=box), Constants(), ledger)
+    return Dense(Constants(), sparse, ledger, np.random.default_rng(0)), sparse.differences
 
 
 @pytest.mark.parametrize(("square", "tried"), [(1.0, 1), (2.0, 2), (0.25, 2)])
 def test_a_gradient_costs_a_query_a_coordinate(square: float, tried: int) -> None:
     """Nothing being known, f is taken to fall to zero over a distance of one."""
     centre = np.random.default_rng(0).normal(size=50)
-    way, f = plain(50)[0], bowl(centre := centre * np.sqrt(square / (centre @ centre)))
+    way, f = dense(50)[0], bowl(centre := centre * np.sqrt(square / (centre @ centre)))
     point, asks = followed(way.leg(at(f, *np.zeros(50))), f)
-    assert [len(ask) for ask in asks] == [50] + [1] * tried
-    assert (asks[0].role, asks[0].reserve) == (Role.REFRESH, 1)
-    assert (moves(asks[0]).values > 0.0).all()
+    # Six of them on both sides, to see whether they stand on kinks; the others ahead; the step.
+    assert [len(ask) for ask in asks] == [12, 44] + [1] * tried
+    assert [(ask.role, ask.reserve) for ask in asks[:2]] == [(Role.REFRESH, 45), (Role.REFRESH, 1)]
+    assert len({x.tobytes() for x in points(asks)}) == 56 + tried
+    assert (moves(asks[1]).values > 0.0).all()
     assert point.value == f(point.x) < 0.3 * square
     _, asks = followed(way.leg(point), f)
     assert np.array_equal(moves(asks[0]).values > 0.0, centre > 0.0)  # the side that led downhill
@@ -205,14 +210,14 @@ def test_a_gradient_costs_a_query_a_coordinate(square: float, tried: int) -> Non
 def test_the_spread_tells_how_many_hold_the_gradient() -> None:
     one, normal = np.where(np.arange(1000) == 70, 1.0, 1e-3), np.random.default_rng(0).normal(size=1000)
     for slopes, low, high in ((one, 0.001, 0.001), (normal, 0.4, 0.6), (np.ones(1000), 0.9, 0.901)):
-        way, f = plain(1000)[0], bowl(slopes)
+        way, f = dense(1000)[0], bowl(slopes)
         followed(way.leg(at(f, *np.zeros(1000))), f)
         assert low <= way.spread <= high
 
 
 def test_promises_are_redeemed_or_not() -> None:
     f = bowl(0.9, 4.0)
-    way, point = plain(20)[0], at(f, *np.random.default_rng(0).normal(size=20))
+    way, point = dense(20)[0], at(f, *np.random.default_rng(0).normal(size=20))
     for _ in range(3):
         assert way.redeemed == 1.0
         point, _ = followed(way.leg(point), f)
@@ -225,7 +230,7 @@ def test_promises_are_redeemed_or_not() -> None:
 
 def test_where_no_step_led_down_nothing_is_asked_again() -> None:
     f = bowl(0.0, 1.0)
-    way, point = plain(30)[0], at(f, *np.zeros(30))
+    way, point = dense(30)[0], at(f, *np.zeros(30))
     end, asks = followed(way.leg(point), f)
     assert (end is point, len(points(asks))) == (True, 35)
     end, asks = followed(way.leg(point), f)
@@ -234,7 +239,7 @@ def test_where_no_step_led_down_nothing_is_asked_again() -> None:
 
 @pytest.mark.parametrize(("share", "pairs"), [(1.0, 1), (0.5, 0)])
 def test_a_point_reached_in_another_way_teaches_nothing(share: float, pairs: int) -> None:
-    way, f = plain(6)[0], bowl(np.arange(1.0, 7.0), 4.0)
+    way, f = dense(6)[0], bowl(np.arange(1.0, 7.0), 4.0)
     point, _ = followed(way.leg(at(f, *np.zeros(6))), f)
     followed(way.leg(point if share == 1.0 else at(f, *(share * point.x))), f)
     assert way._model._count == pairs
@@ -242,7 +247,7 @@ def test_a_point_reached_in_another_way_teaches_nothing(share: float, pairs: int
 
 def test_nothing_leaves_the_box() -> None:
     f, box, asked = bowl(centre := np.linspace(-2.0, 2.0, 9)), Box.of(-0.9, 1.3, 9), list[Ask]()
-    way, point = plain(9, box)[0], at(f, *np.full(9, 1.3))
+    way, point = dense(9, box)[0], at(f, *np.full(9, 1.3))
     for _ in range(6):
         point, asks = followed(way.leg(point), f, box)
         asked += asks
@@ -254,14 +259,14 @@ def test_nothing_leaves_the_box() -> None:
 
 def test_where_no_step_leads_down_the_point_is_the_same() -> None:
     f = bowl(0.0, 1.0)
-    point, asks = followed(plain(30)[0].leg(start := at(f, *np.zeros(30))), f)
+    point, asks = followed(dense(30)[0].leg(start := at(f, *np.zeros(30))), f)
     assert point is start
     assert len({x.tobytes() for x in points(asks)}) == 35
 
 
 def test_no_step_is_tried_twice() -> None:
     f = bowl(0.0, 1.0)
-    assert len(points(followed(plain(30)[0].leg(at(f, *np.zeros(30))), f)[1])) == 35
+    assert len(points(followed(dense(30)[0].leg(at(f, *np.zeros(30))), f)[1])) == 35
 
 
 @pytest.mark.parametrize("guess", [2.0, 45.0, 1000.0])
@@ -275,7 +280,7 @@ def test_a_rotated_quadratic_takes_less_than_with_scipy(guess: float) -> None:
         values.append(float((x - centre) @ hessian @ (x - centre)))
         return values[-1]
 
-    way, differences = plain(30)
+    way, differences = dense(30)
     differences.meet(guess)
     point = at(f, *np.zeros(30))
     while point.value > 1e-8 * values[0]:
@@ -289,7 +294,7 @@ def test_a_rotated_quadratic_takes_less_than_with_scipy(guess: float) -> None:
 @pytest.fixture
 def begun(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     legs = Counter[str]()
-    for way in (Hunt, Plain, Sweep):
+    for way in (Hunt, Dense, Coordinates):
 
         def leg(self: Any, *given: Any, name: str = way.__name__, real: Any = way.leg) -> Any:
             legs[name] += 1
@@ -320,20 +325,44 @@ def test_a_record_tells_what_its_last_legs_have_brought() -> None:
     assert (record.rate(10), len(record)) == (0.0, 0)
     for leg in ((20, 9.0, 5.0), (5, 5.0, 4.5), (0, 4.5, 4.5)):
         record.note(*leg)
-        told.append((record.asking, record.rate(5), record.rate(25)))
+        told.append((not record.idle, record.rate(5), record.rate(25)))
     assert told == [(True, 0.2, 0.2), (True, 0.1, 0.18), (False, 0.1, 0.18)]
 
 
 def test_a_dense_gradient_goes_through_plain_differences(begun: Counter[str]) -> None:
     message = run(logistic, [], max_queries=1000).message
     assert message.endswith("not sparse: 100 of 100 coordinates went through finite differences")
-    assert begun["Plain"] > 1
+    assert begun["Dense"] > 1
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_dense_gradient_is_known_as_such_long_before_it_is_measured(seed: int) -> None:
+    """L-BFGS with plain differences could not step before the thousandth query."""
+    centre, when = np.random.default_rng(seed).normal(size=1000), list[int]()
+
+    def f(x: FloatArray) -> float:
+        when.append(int(np.count_nonzero(x)))
+        z = x - centre
+        return float(0.5 * (z + 0.5 * np.sin(np.roll(z, 1) + np.roll(z, -1))) @ z + 0.5 * z @ z)
+
+    result = gracezo.minimize(f, np.zeros(1000), seed=seed, max_queries=1300)
+    assert when.index(1000, 4) <= 1250  # the first step along all coordinates; the first look comes before
+    assert result.fun < 0.5 * f(np.zeros(1000))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_where_most_stand_on_kinks_no_gradient_is_measured(seed: int, begun: Counter[str]) -> None:
+    centre = np.zeros(100)
+    centre[[3, 30, 77]] = 1.0, -2.0, 0.7
+    result = run(bowl(centre, 1.0), [], seed=seed, max_queries=600)
+    assert result.fun < 1e-4
+    assert begun["Dense"] <= 1
 
 
 @pytest.mark.parametrize("seed", range(3))
 def test_dense_kinks_are_swept(seed: int, begun: Counter[str]) -> None:
     assert run(KINKED, [], seed=seed, target=0.01 * KINKED(np.zeros(100)), max_queries=1740).success
-    assert begun["Sweep"]
+    assert begun["Coordinates"]
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -349,14 +378,14 @@ def test_a_sparse_function_is_hunted_to_the_end(seed: int, begun: Counter[str]) 
 def test_a_budget_too_small_for_a_gradient_is_hunted_with(budget: int, begun: Counter[str]) -> None:
     asked = list[bytes]()
     assert run(logistic, asked, max_queries=budget).nfev == len(asked) == budget
-    assert begun["Plain"] == (budget == 199)  # refused: the rest of the budget does not reach for it
+    assert begun["Dense"] == (2 if budget == 199 else 1)  # the last is refused: the budget does not reach
 
 
 @pytest.mark.parametrize("batch", [1, 4])
 def test_a_run_of_all_ways_repeats(batch: int, begun: Counter[str]) -> None:
     first, again = list[bytes](), list[bytes]()
     expected = run(KINKED, first, max_queries=900, batch=batch)
-    assert min(begun["Hunt"], begun["Plain"], begun["Sweep"]) > 0
+    assert min(begun["Hunt"], begun["Dense"], begun["Coordinates"]) > 0
     assert_same(run(KINKED, again, max_queries=900, batch=batch), expected, "again")
     assert first == again
 

@@ -35,17 +35,15 @@ def in_batches(steps: Steps[R], most: int) -> Steps[R]:
     return relayed(steps, lambda ask: _parts(ask, most))
 
 
-def counting(steps: Steps[R], batch: int) -> Steps[tuple[R, int]]:
-    """Run `steps`; return what they do, and the rounds that their asks took in batches of this size."""
-    rounds = 0
+def noting(steps: Steps[R], note: Callable[[int], None]) -> Steps[R]:
+    """Run `steps`, and say of each of their asks how many queries were answered."""
 
     def noted(ask: Ask) -> Steps[FloatArray]:
-        nonlocal rounds
-        rounds += -(-len(ask) // batch)
-        return (yield ask)
+        values = yield ask
+        note(len(values))
+        return values
 
-    result = yield from relayed(steps, noted)
-    return result, rounds
+    return relayed(steps, noted)
 
 
 def relayed(

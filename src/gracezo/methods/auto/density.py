@@ -30,6 +30,12 @@ class Density:
         self._log = np.zeros(len(self._rho))
         self._keep = keep
 
+    @property
+    def mean(self) -> float:
+        """The share of the coordinates that matter, in the mean of the posterior."""
+        weight = np.exp(self._log - self._log.max())
+        return float(weight @ self._rho / weight.sum())
+
     def alone(self, n: float) -> float:
         """Return the probability that a non-empty set of n holds exactly one."""
         weight = np.exp(self._log - self._log.max())

@@ -20,7 +20,6 @@ from gracezo.core.asks import Point, Role, Steps
 from gracezo.core.keys import Key
 from gracezo.core.method import Problem
 from gracezo.core.result import Finish
-from gracezo.core.steps import counting
 from gracezo.core.types import IntArray
 from gracezo.methods.auto.beyond import BOTH_SIDES, ONE_SIDE, SMOOTH, Lower, depth, lower, narrowed
 from gracezo.methods.auto.both import together
@@ -34,12 +33,18 @@ from gracezo.methods.auto.support import Support, outside
 from gracezo.methods.auto.timing import Timing
 from gracezo.methods.auto.verdict import FORGONE, Verdict
 from gracezo.methods.auto.walls import Walls
+from gracezo.methods.auto.ways.way import Ledger, Offer
 
 _PATIENCE = 2  # times that a noisy sum of all coordinates must show nothing
 _BARREN = 2  # plantings at one point without a find after which the search is not worth another
 _SMALLER = 1e-3  # of |f| at the last first look: a size that deserves another one
 _NOTHING = 1e-13  # of the decrease so far: an |f| of which nothing more is to be had
 _SEEN = 30.0  # times the rounding of f: ripples
+_EACH = 5.0 / 3.0  # queries that the search takes for each coordinate of a dense gradient
+_JUMPY = 0.25  # share of those met: if more have kinks, slopes are no guide
+_LEGS = 8  # of a gradient's worth of queries, after each of which another way may be taken
+_LEAST = 50  # rounds of a leg without a step
+_SLOWLY = 0.03  # weight of the last question in what the search says of the density
 _PARTS = 256  # of a refresh, after each of which a step is foretold anew
 
 
@@ -61,12 +66,17 @@ class Hunt:
         What is known before the first query.
     constants
         What the method assumes.
+    ledger
+        Counts what is asked.
     eps
         A fixed ε, when the user wants one.
     """
 
-    def __init__(self, problem: Problem, constants: Constants, eps: float | None = None) -> None:
+    def __init__(
+        self, problem: Problem, constants: Constants, ledger: Ledger, eps: float | None = None
+    ) -> None:
         self._problem = problem
+        self._ledger = ledger
         self._batch = problem.batch
         self._constants = constants
         self._eps = eps
@@ -75,9 +85,9 @@ class Hunt:
         self.walls = Walls(problem.bounds)
         """The bounds around the present point."""
         self._support = Support(constants, self.differences, self.walls)
-        density = Density(problem.free, constants.forget)
-        self._search = Search(constants, self.differences, density, self._found, self.walls)
-        self._timing = Timing(constants.overhead)
+        self._density = Density(problem.free, constants.forget)
+        self._search = Search(constants, self.differences, self._density, self._found, self.walls)
+        self._timing = Timing(constants.overhead, ledger)
         self._stepper = Stepper(
             constants,
             self.differences,
@@ -85,7 +95,7 @@ class Hunt:
             self._support,
             self._search,
             self._timing,
-            self._batch,
+            ledger,
         )
         self._draws = 0
         self._searched_here = True
@@ -96,6 +106,8 @@ class Hunt:
         self._retried = math.inf  # what f has to come down to before coordinates are let go again
         self._foretold: _Foretold | None = None
         self._following: list[Request] = []  # what has to be asked next
+        self.share = 0.0
+        """The share of the coordinates that matter, as a mean over the last questions of the search."""
         self.done = False
         """Whether there is nothing left to ask where it is."""
 
@@ -119,6 +131,13 @@ class Hunt:
     def kinked(self) -> bool:
         """Whether it has met kinks."""
         return bool(self._search.kinks) or self._support.kinks.any or bool(self._stepper.forgone.any())
+
+    @property
+    def jumpy(self) -> bool:
+        """Whether many of those met have kinks, so that slopes are no guide."""
+        located = int(np.isfinite(self._support.kinks.places).sum())
+        outside = len(self._search.kinks)
+        return located + outside > _JUMPY * (len(self._support) + outside)
 
     @property
     def first(self) -> float:
@@ -187,12 +206,20 @@ class Hunt:
     def _worthwhile(self, at: Point, found: Lower | None) -> bool:
         return found is not None and at.value - found.value > self.differences.negligible
 
-    def leg(self, at: Point, rounds: int) -> Steps[Point]:
-        """Search and step; return the present point after a step, or after so many rounds without one."""
+    def offer(self, here: Point) -> Offer | None:
+        """Return what all slopes promise, and what it takes to find those that matter."""
+        if self.done and here is self._here:
+            return None
+        coordinates = _EACH * self.share * self._problem.free
+        return Offer(self.promise, self._ledger.rounds_of(math.ceil(coordinates)))
+
+    def leg(self, here: Point) -> Steps[Point]:
+        """Search and step; return the present point after a step, or after a while without one."""
+        at = here
         if at is not self._here:
             self._relocate(at)
-        most = self._timing.rounds + rounds
-        while self._timing.rounds < most:
+        most = self._ledger.rounds + max(self._ledger.rounds_of(self._problem.free // _LEGS), _LEAST)
+        while self._ledger.rounds < most:
             requests = self._next_requests()
             if requests is None:
                 self._here = yield from self._step(at)
@@ -203,8 +230,10 @@ class Hunt:
             refreshing = sum(
                 len(request.shares) * request.repeats for request in requests if request.role is Role.REFRESH
             )
-            heard, spent = yield from counting(answered(at, requests), self._batch)
-            self._timing.spend(spent, self._rounds(refreshing))
+            before = self._ledger.rounds
+            heard = yield from answered(at, requests)
+            self._timing.spend(self._ledger.rounds - before, self._rounds(refreshing))
+            self.share += _SLOWLY * (self._density.mean - self.share)
             self._stepper.landing.note(at, heard)
         return at
 
@@ -222,8 +251,8 @@ class Hunt:
         """The decrease that all slopes promise, those found and those that sums over the others show."""
         return self._step_promise() + self._support.promise + self._search.promise
 
-    def end(self, at: Point, kinks_across: bool, spent: int) -> Steps[Finish]:
-        """Say why nothing is left to ask after so many queries, and whether kinks couple coordinates."""
+    def end(self, at: Point, kinks_across: bool) -> Steps[Finish]:
+        """Say why nothing is left to ask, given whether kinks are known to couple coordinates."""
         self._draws += 1
         verdict = Verdict(
             self._support,
@@ -231,7 +260,7 @@ class Hunt:
             self.differences,
             self._stepper.forgone,
             self._start.value - at.value,
-            spent,
+            self._ledger.queries,
             self.free,
             self.walls.box,
             self._constants.trust,
@@ -411,7 +440,7 @@ class Hunt:
 
     def _rounds(self, queries: int) -> int:
         """Return the rounds that so many queries take."""
-        return -(-queries // self._batch)
+        return self._ledger.rounds_of(queries)
 
     def _plant_outside(self) -> None:
         barren = self._searched_here and len(self._support) == self._planted

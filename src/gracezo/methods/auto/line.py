@@ -36,6 +36,7 @@ def line_search(
     batch: int,
     share: Callable[[float], float] = lambda t: 1.0,
     role: Role = Role.STEP,
+    worth: float = math.inf,
 ) -> Steps[list[Trial]]:
     """Try lengths along a path of negative slope, the step of each given by `steps`; the best trial is first.
 
@@ -70,6 +71,10 @@ def line_search(
                 break
             continue
         if best.change <= 1e-4 * slope * best.t * share(best.t):
+            vertex, more = _vertex(trials, slope * share(best.t))
+            if more > worth * abs(best.change):
+                t = vertex
+                continue
             break
         if len(new) < len(lengths) or len(trials) >= _TRIALS:
             break
@@ -82,6 +87,33 @@ def line_search(
         t = float(np.clip(-0.5 * slope * shortest.t**2 * left / bend, 0.1 * shortest.t, 0.5 * shortest.t))
     known = [trial for trial in trials if trial.change < math.inf]
     return sorted(known or trials, key=lambda trial: trial.change) or [Trial(t, 0.0)]
+
+
+def _vertex(trials: list[Trial], slope: float) -> tuple[float, float]:
+    """Return the lowest place of the parabola through the best trial, and how far below the best it is.
+
+    Through its neighbours, or through the start with its slope where it is the longest and shortest.
+    """
+    tried = sorted([Trial(0.0, 0.0), *trials], key=lambda trial: trial.t)
+    best = min(trials, key=lambda trial: trial.change)
+    place = tried.index(best)
+    before = tried[place - 1]
+    rise = (best.change - before.change) / (best.t - before.t)
+    if place + 1 < len(tried):
+        after = tried[place + 1]
+        ahead = (after.change - best.change) / (after.t - best.t)
+        here, bend = rise, (ahead - rise) / (after.t - before.t)
+        middle = 0.5 * (before.t + best.t)
+    elif place == 1:
+        here, bend, middle = slope, (rise - slope) / best.t, 0.0
+    else:
+        return best.t, 0.0
+    if not 0.0 < 2.0 * bend < math.inf:
+        return best.t, 0.0
+    vertex = middle - 0.5 * here / bend
+    if not tried[0].t < vertex < 2.0 * tried[-1].t:
+        return best.t, 0.0
+    return vertex, bend * (vertex - best.t) ** 2
 
 
 def _moves(at: Point, indices: IntArray, step: FloatArray) -> bool:

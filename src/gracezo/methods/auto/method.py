@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from gracezo.core.asks import Ask, Moved, OutOfQueries, Point, Steps
+from gracezo.core.asks import Moved, OutOfQueries, Point, Steps
 from gracezo.core.keys import Key
 from gracezo.core.method import Estimator, Problem
 from gracezo.core.result import Finish, GradientEstimate, Status
-from gracezo.core.steps import in_batches, relayed, reserving
-from gracezo.core.types import FloatArray
-from gracezo.methods.auto.across import Across
+from gracezo.core.steps import in_batches, reserving
 from gracezo.methods.auto.answer import ANSWERS, DRAWS, answering, drawn_again, measured_again
 from gracezo.methods.auto.beginning import best_known
 from gracezo.methods.auto.constants import Constants
-from gracezo.methods.auto.contest import Contest
 from gracezo.methods.auto.estimator import TreeEstimator
 from gracezo.methods.auto.hunt import Hunt
-from gracezo.methods.auto.plain import Plain
-from gracezo.methods.auto.sweep import Sweep
 from gracezo.methods.auto.units import Units
+from gracezo.methods.auto.ways.coordinates import Coordinates
+from gracezo.methods.auto.ways.dense import Dense
+from gracezo.methods.auto.ways.market import Market
+from gracezo.methods.auto.ways.nonsmooth import Nonsmooth
+from gracezo.methods.auto.ways.way import Ledger
 
 BOTTOMLESS = 2.0**50
 """Units of f: one that has fallen by so many has no lower bound in sight."""
@@ -92,17 +92,12 @@ class Descent:
         self._units = units
         self._problem = problem
         self._constants = constants
-        self._hunt = Hunt(problem, constants, eps)
-        self._queries = 0
+        self._ledger = Ledger(problem.batch)
+        self._hunt = Hunt(problem, constants, self._ledger, eps)
 
     def run(self, start: Point, key: Key) -> Steps[Finish]:
         """Minimise from `start`."""
-        return relayed(self._run(start, key), self._counted)
-
-    def _counted(self, ask: Ask) -> Steps[FloatArray]:
-        answers = yield ask
-        self._queries += len(answers)
-        return answers
+        return self._ledger.keep(self._run(start, key))
 
     def _run(self, start: Point, key: Key) -> Steps[Finish]:
         at = best_known(self._problem, start)
@@ -129,28 +124,27 @@ class Descent:
     def _descend(self, at: Point, key: Key) -> Steps[tuple[Point, Finish]]:
         """Go down until nothing is left or the queries are spent; return where that was, and why."""
         hunt = self._hunt
-        batch, free = self._problem.batch, hunt.free
         size = hunt.differences.scale
-        across = Across(hunt.differences, hunt.walls, at, key.child(0))
-        contest = Contest(
+        nonsmooth = Nonsmooth(hunt, at, key.child(0))
+        market = Market(
             hunt,
-            Plain(self._constants, hunt.differences, hunt.walls, free, batch),
-            Sweep(hunt.walls, free, at.x, hunt.noise, key.child(0, 0).generator()),
-            across,
-            batch,
+            Dense(self._constants, hunt, self._ledger, key.child(0, 2).generator()),
+            Coordinates(hunt.walls, hunt.free, at.x, hunt.noise, key.child(0, 0).generator()),
+            nonsmooth,
+            self._ledger,
         )
         try:
             finish, beyond = None, 0
             while finish is None:
-                while not contest.over:
-                    at = yield from contest.leg(at)
+                while not market.over:
+                    at = yield from market.leg(at)
                     if at.value < -BOTTOMLESS * size:
                         return at, Finish(Status.STUCK, "f has no lower bound in sight")
                 if (yield from hunt.reconsider(at)):
                     continue
-                rough = None if across.coupled else (yield from hunt.beyond(at))
+                rough = None if nonsmooth.coupled else (yield from hunt.beyond(at))
                 if rough is None:
-                    finish = yield from hunt.end(at, across.coupled, self._queries)
+                    finish = yield from hunt.end(at, nonsmooth.coupled)
                     continue
                 at, depth = rough
                 yield Moved(at)
@@ -160,10 +154,10 @@ class Descent:
                 if beyond == BEYOND:
                     finish = Finish(Status.STUCK, "f is rough or jumps: lower values lie at longer distances")
         except OutOfQueries:
-            if not self._remarks(contest) and not self._problem.random:
+            if not self._remarks(market) and not self._problem.random:
                 raise
             finish = Finish(Status.SPENT, "the queries are spent")
-        return at, replace(finish, message=finish.message + self._remarks(contest))
+        return at, replace(finish, message=finish.message + self._remarks(market))
 
     def _over_ripples(self, at: Point, depth: float, key: Key) -> Steps[tuple[Point, Finish]]:
         """Go on where a run has stopped in a ripple, as on a noisy function."""
@@ -176,10 +170,13 @@ class Descent:
 
     def descend(self, at: Point, key: Key) -> Steps[tuple[Point, Finish]]:
         """Take a first look, and go down as on a noisy function that answers the same when asked again."""
+        return self._ledger.keep(self._descended(at, key))
+
+    def _descended(self, at: Point, key: Key) -> Steps[tuple[Point, Finish]]:
         at = yield from self._hunt.begin(at, key)
         return (yield from self._descend(at, key))
 
-    def _remarks(self, contest: Contest) -> str:
+    def _remarks(self, market: Market) -> str:
         """Return what to add to a message: that f is noisy, or that its gradient is not sparse."""
         noise, d = self._hunt.noise, self._problem.free
         remarks = (
@@ -187,7 +184,7 @@ class Descent:
             if noise
             else ""
         )
-        met = d if contest.dense else len(self._hunt.met)
+        met = d if market.dense else len(self._hunt.met)
         if met > d // 4:
             remarks += (
                 f"; the gradient is not sparse: {met:,} of {d:,} coordinates went through finite differences"

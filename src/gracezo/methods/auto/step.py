@@ -13,7 +13,6 @@ import numpy as np
 
 from gracezo.core.asks import Point, Role, Steps
 from gracezo.core.box import Box
-from gracezo.core.steps import counting
 from gracezo.core.types import BoolArray, FloatArray
 from gracezo.methods.auto.constants import Constants
 from gracezo.methods.auto.difference import Differences
@@ -26,6 +25,7 @@ from gracezo.methods.auto.search import Search
 from gracezo.methods.auto.support import Support
 from gracezo.methods.auto.timing import Timing
 from gracezo.methods.auto.walls import Walls
+from gracezo.methods.auto.ways.way import Ledger
 
 FULL = 1e8  # care at which a refresh leaves nothing out
 _LASTING = 3  # failures in a row after which all slopes are measured; after one more they are given up
@@ -80,8 +80,8 @@ class Stepper:
         What is known at the present point, of the coordinates found and of the others.
     timing
         Is told what steps cost and bring.
-    batch
-        How many queries may go out at once.
+    ledger
+        Counts what is asked.
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class Stepper:
         support: Support,
         search: Search,
         timing: Timing,
-        batch: int,
+        ledger: Ledger,
     ) -> None:
         self._constants = constants
         self._differences = differences
@@ -100,7 +100,7 @@ class Stepper:
         self._support = support
         self._search = search
         self._timing = timing
-        self._batch = batch
+        self._ledger = ledger
         self._model = Model(constants.memory)
         self._failures = 0
         self._made: _Move | None = None
@@ -140,13 +140,14 @@ class Stepper:
             path.asked,
             path.slope,
             expand=self._constants.expand,
-            batch=self._batch,
+            batch=self._ledger.batch,
             share=path.share,
             role=Role.TRIAL if self._differences.noise else Role.STEP,
         )
-        trials, rounds = yield from counting(search, self._batch)
+        before = self._ledger.rounds
+        trials = yield from search
         best = trials[0]
-        self._timing.stepped(rounds, best.change)
+        self._timing.stepped(self._ledger.rounds - before, best.change)
         doubt = None if at is begun else begun.value - at.value
         if best.change >= 0.0:
             support.stiffen(path.direction, min(trial.t for trial in trials), 0.0, ahead=1.0)
@@ -196,9 +197,9 @@ class Stepper:
 
     def _mind_kinks(self, at: Point, start: FloatArray) -> Steps[Point]:
         """Locate the kinks that slopes have shown; return the present point, moved onto them."""
-        search = pinned(at, self._support, self._differences, start, self._timing.rate)
-        moved, rounds = yield from counting(search, self._batch)
-        self._timing.spend(rounds)
+        before = self._ledger.rounds
+        moved = yield from pinned(at, self._support, self._differences, start, self._timing.rate)
+        self._timing.spend(self._ledger.rounds - before)
         if moved is not at:
             self._failures = 0
             self._search.watch.stir(at.value - moved.value, missed=1.0)

@@ -12,6 +12,8 @@ from __future__ import annotations
 
 import math
 
+from gracezo.methods.auto.ways.way import Ledger
+
 
 class Timing:
     """The rounds of a run, and what steps have cost and brought.
@@ -20,14 +22,16 @@ class Timing:
     ----------
     overhead
         First guess of what a step costs beside the search, in rounds.
+    ledger
+        Counts the rounds.
     """
 
-    def __init__(self, overhead: float) -> None:
+    def __init__(self, overhead: float, ledger: Ledger) -> None:
+        self._ledger = ledger
         self.overhead = overhead
         """What a step costs beside the search, in rounds."""
         self.rate = 0.0
         """Decrease per round that the last step has brought."""
-        self.rounds = 1
         self._spent = 0  # rounds since the last step that only this step needed
         self._redeemed = 1.0  # share of its promise that a step has brought
         self._promised = math.inf
@@ -35,8 +39,7 @@ class Timing:
         self._waited = 0.0  # the same, times the rounds spent elsewhere since the last step
 
     def spend(self, rounds: int, only_for_step: int = 0) -> None:
-        """Note rounds: how many, and how many of them only the next step needs."""
-        self.rounds += rounds
+        """Note rounds of the search: how many, and how many of them only the next step needs."""
         self._spent += only_for_step
         if rounds:  # what waits may be without limit, as long as nothing is known of it
             self._waited += rounds * self._idle
@@ -52,7 +55,7 @@ class Timing:
     def step_pays(self, gain: float, promise: float, cost: float, rest: float) -> bool:
         """Whether to step, when the next find promises so much for so many rounds, and all finds `rest`."""
         # What is left can be had at this rate at best, over a run that lasts as long again.
-        rest = min(rest, self.rounds * promise / cost)
+        rest = min(rest, (1 + self._ledger.rounds) * promise / cost)
         return self._waited + cost * gain >= self.overhead * rest
 
     def begin(self, gain: float) -> None:
@@ -61,7 +64,6 @@ class Timing:
 
     def stepped(self, rounds: int, change: float) -> None:
         """Note what the trials of a step took and brought."""
-        self.rounds += rounds
         self._waited = 0.0
         self.overhead += 0.2 * (self._spent + rounds - self.overhead)
         self._spent = 0

@@ -17,10 +17,10 @@ from gracezo.core.asks import Point, Steps
 from gracezo.core.box import Box
 from gracezo.core.result import Finish, Status
 from gracezo.core.types import FloatArray, IntArray
-from gracezo.methods.auto.coupling import coupled, uphill
 from gracezo.methods.auto.difference import Differences
 from gracezo.methods.auto.search import Search
 from gracezo.methods.auto.support import Support
+from gracezo.methods.auto.ways.coupling import coupled, uphill
 
 FORGONE = 1e-6
 """Share of the decrease so far that slopes may still promise where a run has converged."""

@@ -13,9 +13,10 @@ import math
 import numpy as np
 
 from gracezo.core.asks import Ask, OutOfQueries, Point, Role, SparseRows, Steps
-from gracezo.core.steps import counting
+from gracezo.core.steps import noting
 from gracezo.core.types import FloatArray, IntArray
 from gracezo.methods.auto.walls import BEYOND, Walls
+from gracezo.methods.auto.ways.way import Offer
 
 _LEGS = 16  # in which all coordinates are swept
 _FIRST = 0.1  # times 1 + |x|: how far to try where nothing has moved yet
@@ -26,7 +27,7 @@ _DOUBLINGS = 60
 _NOWHERE = 1e-8  # share of the way: a vertex so near brings nothing but rounding
 
 
-class Sweep:
+class Coordinates:
     """Goes along single coordinates, by values alone.
 
     Parameters
@@ -72,8 +73,16 @@ class Sweep:
         """Whether all coordinates have been tried as finely as is of use."""
         return self._lengths is not None and bool(np.all(self._own(self._lengths) <= _FINE * self._first))
 
-    def leg(self, at: Point) -> Steps[Point]:
+    def offer(self, here: Point) -> Offer | None:
+        """Return what a pass over all has brought, and its queries; None if all were tried finely enough."""
+        if self.fine:
+            return None
+        queries = 2.0 * len(self._coordinates)
+        return Offer(self._pays * queries, queries)
+
+    def leg(self, here: Point) -> Steps[Point]:
         """Go along the next coordinates; return the present point."""
+        at = here
         self._x, self._value = at.x, at.value
         if self._lengths is None:
             self._lengths = self._first_lengths(at.x)
@@ -91,10 +100,13 @@ class Sweep:
         if not self._queue:
             self._next_pass(lengths)
         coordinate, before = self._queue.pop(), self._value
-        _, queries = yield from counting(self._along(coordinate, lengths), 1)
-        self._pass = self._pass[0] + before - self._value, self._pass[1] + queries
+        yield from noting(self._along(coordinate, lengths), self._note)
+        self._pass = self._pass[0] + before - self._value, self._pass[1]
         if self._value < before:
             self._moved.append(coordinate)
+
+    def _note(self, queries: int) -> None:
+        self._pass = self._pass[0], self._pass[1] + queries
 
     def _own(self, each: FloatArray) -> FloatArray:
         return np.asarray(each[self._coordinates])

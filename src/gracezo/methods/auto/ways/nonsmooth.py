@@ -20,10 +20,11 @@ import numpy as np
 from gracezo.core.asks import Ask, OutOfQueries, Point, Role, SparseRows, Steps
 from gracezo.core.keys import Key
 from gracezo.core.types import FloatArray, IntArray
-from gracezo.methods.auto.coupling import TRIALS, coupled
-from gracezo.methods.auto.difference import Differences
+from gracezo.methods.auto.hunt import Hunt
 from gracezo.methods.auto.request import insisted
 from gracezo.methods.auto.walls import Walls
+from gracezo.methods.auto.ways.coupling import TRIALS, coupled
+from gracezo.methods.auto.ways.way import Offer
 
 _FALLEN, _RISEN = 1e-4, 0.5  # c₁ and c₂
 _STEPS = 100  # at the most
@@ -40,24 +41,26 @@ _RECENT = 5  # steps, beside one for each coordinate, in which it is to bring so
 _LITTLE = 1e-4  # of what it has brought: next to nothing
 
 
-class Across:
+class Nonsmooth:
     """The way across kinks; one object a run, since how far to go follows from how far others have come.
 
     Parameters
     ----------
-    differences, walls
-        What the run has learned.
+    sparse
+        What that way has learned.
     start
         Where it began.
     key
         Of its random numbers.
     """
 
-    def __init__(self, differences: Differences, walls: Walls, start: Point, key: Key) -> None:
-        self._differences = differences
-        self._walls = walls
+    def __init__(self, sparse: Hunt, start: Point, key: Key) -> None:
+        self._differences = sparse.differences
+        self._walls = sparse.walls
+        self._sparse = sparse
         self._origin, self._way = start.x, 1.0
         self._key = key
+        self._all = False
         self._tries = 0
         self._tried = math.inf  # f where it was tried last
         self.coupled = False
@@ -67,8 +70,22 @@ class Across:
         """Whether f has come down by more than so much since the last try."""
         return self._tried - value > least
 
-    def leg(self, at: Point, coordinates: IntArray) -> Steps[Point]:
-        """Go down along these coordinates, if kinks couple them; return the lowest point met."""
+    def widen(self) -> None:
+        """Go along all coordinates from now on, not only those that the sparse way has met."""
+        self._all = True
+
+    def offer(self, here: Point) -> Offer | None:
+        """Return what is in sight: without slopes, nobody knows; the rounds that a first step takes."""
+        coordinates = self._coordinates
+        return Offer(math.inf, len(coordinates)) if len(coordinates) else None
+
+    @property
+    def _coordinates(self) -> IntArray:
+        return self._sparse.free if self._all else self._sparse.met
+
+    def leg(self, here: Point) -> Steps[Point]:
+        """Go down along coordinates, if kinks couple them; return the lowest point met."""
+        at, coordinates = here, self._coordinates
         ways = np.abs(at.x - self._origin)[coordinates]
         way = float(np.median(ways[ways > 0.0])) if ways.any() else _SHORTER * self._way
         self._tried = at.value

@@ -1,0 +1,186 @@
+"""The dense way: one query a coordinate, and a quasi-Newton step along all of them.
+
+Where most coordinates matter, to search for them buys nothing, and what was learned on a few of them is no
+guide to the rest. This is FDSA with limited-memory BFGS, begun from one curvature for all; `market.py` says
+when. Beside a gradient a trial along the line costs next to nothing: so the line search goes on for as long
+as a parabola promises more for one more trial than the step has brought per query.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from gracezo.core.asks import Point, Role, SparseRows, Steps
+from gracezo.core.types import FloatArray
+from gracezo.methods.auto.constants import Constants
+from gracezo.methods.auto.hunt import Hunt
+from gracezo.methods.auto.line import line_search
+from gracezo.methods.auto.model import Model
+from gracezo.methods.auto.path import Path, newton_path
+from gracezo.methods.auto.request import insisted
+from gracezo.methods.auto.walls import Walls
+from gracezo.methods.auto.ways.way import Ledger, Offer
+
+_LAST = 3  # steps that tell what becomes of promises
+_FEW = 1.0 / 8.0  # share of the coordinates: if fewer hold the promise, to search for them pays
+_MET = 1.0 / 4.0  # share of the coordinates: a search that has met more of them is none
+_SAMPLE = 8  # coordinates that tell whether most of them stand on kinks
+_MOST = 0.9  # of what the gradient promises: if few coordinates hold so much, it is sparse
+
+
+class Dense:
+    """Steps by plain differences.
+
+    Parameters
+    ----------
+    constants
+        What the method assumes.
+    sparse
+        What that way has learned.
+    ledger
+        Counts what is asked.
+    rng
+        Where samples are drawn from.
+    """
+
+    def __init__(self, constants: Constants, sparse: Hunt, ledger: Ledger, rng: np.random.Generator) -> None:
+        self._constants = constants
+        self._sparse = sparse
+        self._differences = sparse.differences
+        self._walls = Walls(sparse.walls.box)  # the sparse way has stops of its own: kinks that it has met
+        self._coordinates = sparse.free
+        self._ledger = ledger
+        self._rng = rng
+        self.gradients = 0
+        """How many were measured."""
+        self._model = Model(constants.memory)
+        self._slopes: FloatArray = np.zeros(len(self._coordinates))
+        self._here: Point | None = None  # where the last step led
+        self._failed: Point | None = None  # where no step led down
+        self._made: tuple[FloatArray, FloatArray, FloatArray] | None = (
+            None  # that step, as a pair in the making
+        )
+        self._steps: list[tuple[float, float]] = []  # decreases promised, and brought
+        self.spread = 1.0
+        """The share of the coordinates that hold most of what the gradient promises."""
+
+    @property
+    def redeemed(self) -> float:
+        """What share of their promises the last steps have brought; one while there are too few of them."""
+        if len(self._steps) < _LAST:
+            return 1.0
+        promised, brought = np.sum(self._steps[-_LAST:], axis=0).tolist()
+        return float(brought / promised)
+
+    @property
+    def few(self) -> bool:
+        """Whether few coordinates hold what the last gradient promised, and few have been met."""
+        size = len(self._coordinates)
+        return self.spread < _FEW and len(self._sparse.met) < _MET * size
+
+    def offer(self, here: Point) -> Offer | None:
+        """Return what all slopes promise, for a query a coordinate and one for the step."""
+        if here is self._failed:
+            return None
+        return Offer(self._sparse.promise, self._ledger.rounds_of(len(self._coordinates)) + 1)
+
+    def leg(self, here: Point) -> Steps[Point]:
+        """Measure the gradient and step; return the present point, the same if no step leads down."""
+        at = here
+        self._differences.centre(self._walls.centre(at.x), at.value)
+        if at is self._failed:
+            return at
+        curvatures = np.full(len(self._coordinates), self._differences.newton(0.0))
+        steps = self._lengths(at, curvatures)
+        changes = np.full(len(steps), math.nan)
+        if at is not self._here:
+            self._made = None
+            self._steps.clear()
+            if (yield from self._on_kinks(at, steps, changes)):
+                self._failed = at
+                return at
+        slopes = yield from self._measured(at, steps, changes)
+        if self._made is not None:
+            step, before, expected = self._made
+            self._model.learn(step, slopes - before, expected)
+        self._slopes = slopes
+        self.gradients += 1
+        mass = np.cumsum(np.sort(slopes**2)[::-1])
+        self.spread = float(np.searchsorted(mass, _MOST * mass[-1]) + 1) / len(mass)
+        self._here = yield from self._step(at, curvatures)
+        return self._here
+
+    def _step(self, at: Point, curvatures: FloatArray) -> Steps[Point]:
+        """Step along the model's path; where that leads uphill, once more without what it has learned."""
+        while True:
+            path = newton_path(self._model, self._walls, self._coordinates, self._slopes, curvatures)
+            if path.descends:
+                moved = yield from self._along(at, path)
+                self._steps.append((-path.foreseen(1.0), at.value - moved.value))
+                if moved is not at:
+                    return moved
+            if not len(self._model):
+                break
+            self._model.forget()
+        self._made, self._failed = None, at
+        return at
+
+    def _along(self, at: Point, path: Path) -> Steps[Point]:
+        trials = yield from line_search(
+            at,
+            self._coordinates,
+            path.asked,
+            path.slope,
+            expand=self._constants.expand,
+            batch=self._ledger.batch,
+            share=path.share,
+            role=Role.TRIAL if self._differences.noise else Role.STEP,
+            worth=1.0 / self._ledger.rounds_of(len(self._coordinates)),
+        )
+        best = trials[0]
+        if best.change >= 0.0:
+            return at
+        x = at.x.copy()
+        x[self._coordinates] = self._walls.reached(self._coordinates, path.asked(best.t))
+        self._made = path.displacement(best.t), self._slopes, path.expected(best.t)
+        return Point(x, best.value, self._differences.noise)
+
+    def _on_kinks(self, at: Point, steps: FloatArray, changes: FloatArray) -> Steps[bool]:
+        """Return whether most coordinates stand on kinks, as a few of them show; note what these have shown.
+
+        f rises there on both sides, and a step along all slopes would lead away from all kinks at once.
+        """
+        free = np.flatnonzero(steps)
+        if self._walls.box is not None:  # both sides need room
+            behind = self._walls.box.inward(at.x, self._coordinates, -steps)
+            free = np.flatnonzero((steps != 0.0) & (behind == -steps))
+        n = min(_SAMPLE, len(free) // _SAMPLE)
+        if 2 * n < _SAMPLE:
+            return False
+        some = self._rng.choice(free, n, replace=False)
+        both = np.concatenate([steps[some], -steps[some]])
+        rows = SparseRows.coordinates(np.tile(self._coordinates[some], 2), both)
+        found, _ = yield from insisted(at, rows, Role.REFRESH, reserve=len(steps) - n + 1)
+        changes[some] = found[:n]
+        rises = found.reshape(2, -1) > self._constants.trust * self._differences.rounding
+        return 2 * int(rises.all(axis=0).sum()) > n
+
+    def _lengths(self, at: Point, curvatures: FloatArray) -> FloatArray:
+        """Return how far each coordinate is asked, on the side that led downhill before."""
+        sizes = np.maximum(
+            self._differences.size(1.0, 0.0) / np.sqrt(curvatures), self._walls.plainly(self._coordinates)
+        )
+        steps = np.where(self._slopes > 0.0, -sizes, sizes)
+        if self._walls.box is not None:
+            steps = self._walls.box.inward(at.x, self._coordinates, steps)
+        return self._walls.rounded(self._coordinates, steps)
+
+    def _measured(self, at: Point, steps: FloatArray, changes: FloatArray) -> Steps[FloatArray]:
+        """Ask each coordinate alone, but those whose change of f is known."""
+        unknown = np.flatnonzero(np.isnan(changes))
+        rows = SparseRows.coordinates(self._coordinates[unknown], steps[unknown])
+        changes[unknown], _ = yield from insisted(at, rows, Role.REFRESH, reserve=1)
+        slopes = self._slopes.copy()  # as they were, where nothing can move
+        return np.divide(changes, steps, out=slopes, where=steps != 0.0)

@@ -1,0 +1,327 @@
+"""The market of the ways down: each leg goes to the way that brings the most per round.
+
+- *Sparse* (`hunt.py`), *dense* (`dense.py`), *along coordinates* (`coordinates.py`), *across kinks*
+  (`nonsmooth.py`): each makes an `Offer`, or none. Slopes promise the same to the sparse and to the dense
+  way; what differs is what it takes to measure them. So the run begins sparse, and the dense way has its turn
+  as soon as the search says that a gradient is cheaper coordinate by coordinate.
+- A way that is tried is on trial: at first it is to bring a share of what its rival has brought per round, in
+  the end as much, unless slopes gave the reason to try it. A rate that lasted for less than the trial counts
+  for less. Who loses waits, twice as long each time.
+- Where slopes are no guide (steps bring far less than they promise, or next to nothing), and after a while in
+  any case, the others are tried: a discounted bandit, since all rates fade as f falls. While few coordinates
+  matter, nothing of this costs a query.
+- Where kinks have stopped the sparse way, or nearly so, and couple coordinates, there is the way across them.
+- When nobody else has anything to offer, the sparse way has the last word.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+from gracezo.core.asks import Moved, OutOfQueries, Point, Steps
+from gracezo.methods.auto.hunt import Hunt
+from gracezo.methods.auto.root import QUIET
+from gracezo.methods.auto.verdict import FORGONE
+from gracezo.methods.auto.ways.coordinates import Coordinates
+from gracezo.methods.auto.ways.dense import Dense
+from gracezo.methods.auto.ways.nonsmooth import Nonsmooth
+from gracezo.methods.auto.ways.way import Ledger, Way
+
+_REDEEMED = 0.25  # share of its promises below which the slopes of plain differences are no guide
+_LITTLE = 1e-3  # of the decrease so far: next to nothing
+_LOST = 0.25  # of the other's rate: a way that brings less has clearly lost
+_AGAIN = 4  # gradients' worth of rounds before another way is tried again; twice as many each time
+_STALLED = 10  # gradients along the coordinates met, in which a hunt among kinks is to bring something
+_PASSES = 25  # queries along each coordinate that show that none leads down: ten passes, ever finer
+_LEAST = 50  # rounds in which a way shows what it brings, however few coordinates there are
+
+
+class Record:
+    """What a way has brought since it was begun: leg by leg, the rounds and f before and after."""
+
+    def __init__(self) -> None:
+        self._legs: list[tuple[int, float, float]] = []
+
+    def __len__(self) -> int:
+        return len(self._legs)
+
+    def note(self, rounds: int, before: float, after: float) -> None:
+        """Take in one leg."""
+        self._legs.append((rounds, before, after))
+
+    @property
+    def idle(self) -> bool:
+        """Whether the last leg has asked nothing."""
+        return self._legs[-1][0] == 0
+
+    @property
+    def rounds(self) -> int:
+        """The rounds of all legs."""
+        return sum(rounds for rounds, _, _ in self._legs)
+
+    def rate(self, window: int) -> float:
+        """Return the decrease per round over the last legs, so many rounds of them.
+
+        >>> record = Record()
+        >>> for leg in ((10, 9.0, 4.0), (5, 4.0, 3.0), (5, 3.0, 2.0)):
+        ...     record.note(*leg)
+        >>> record.rate(10), record.rate(20)
+        (0.2, 0.35)
+        """
+        took, brought = 0, 0.0
+        for rounds, before, after in reversed(self._legs):
+            took, brought = took + rounds, brought + before - after
+            if took >= window:
+                break
+        return brought / max(took, 1)
+
+
+@dataclass(eq=False)
+class Account:
+    """What is known of a way: what it brought per round when it was made last, and when it may be tried.
+
+    Attributes
+    ----------
+    way
+        The way.
+    span
+        Rounds in which it shows what it brings.
+    rate, lasted
+        Decrease per round of its last turn, and for how many rounds.
+    due
+        The round from which it may be tried again.
+    waits
+        Gradients' worth of rounds that it waits after it has lost, or for want of a reason.
+    """
+
+    way: Way
+    span: int
+    rate: float = 0.0
+    lasted: int = 0
+    due: float = 0.0
+    waits: int = _AGAIN
+    record: Record = field(default_factory=Record)
+    """Of the present turn."""
+
+    def begin(self) -> None:
+        """Begin a turn."""
+        self.record = Record()
+
+    def end(self) -> None:
+        """Close a turn that has brought or cost something."""
+        if self.record.rounds:
+            self.rate, self.lasted = self.record.rate(self.span), self.record.rounds
+
+    def wait(self, rounds: int, window: int) -> None:
+        """Wait from this round on, twice as long the next time; and if it has brought nothing."""
+        if self.rate <= 0.0:
+            self.waits *= 2
+        self.due = rounds + self.waits * window
+        self.waits *= 2
+
+
+class Market:
+    """Goes down, by one way or another.
+
+    Parameters
+    ----------
+    sparse, dense, coordinates, nonsmooth
+        The ways.
+    ledger
+        Counts what they ask.
+    """
+
+    def __init__(
+        self, sparse: Hunt, dense: Dense, coordinates: Coordinates, nonsmooth: Nonsmooth, ledger: Ledger
+    ) -> None:
+        self._sparse, self._dense, self._coordinates, self._nonsmooth = sparse, dense, coordinates, nonsmooth
+        self._ledger = ledger
+        self._size = len(sparse.free)
+        self._window = max(ledger.rounds_of(self._size), _LEAST)  # rounds that a gradient takes
+        self._contested = sparse.noise <= QUIET * abs(sparse.first)
+        spans: dict[Way, int] = {sparse: 1, dense: 2, coordinates: 1, nonsmooth: 1}
+        self._accounts: dict[Way, Account] = {
+            way: Account(way, span * self._window) for way, span in spans.items()
+        }
+        self._present: Account = self._accounts[sparse]
+        self._rival: Account | None = None  # the present way is on trial against this one
+        self._reasoned = False  # whether the search, or a gradient, has told to try it
+        self._here: Point | None = None
+        self._swept = math.inf  # f where the sparse way has ended among kinks, and all coordinates were swept
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing is left to ask."""
+        return self._at_its_end and not (self._stopped or self._unswept)
+
+    @property
+    def dense(self) -> bool:
+        """Whether plain differences went on after the first gradient."""
+        return self._dense.gradients > 1
+
+    @property
+    def _at_its_end(self) -> bool:
+        alone = self._present.way is self._sparse and self._rival is None
+        return alone and self._here is not None and self._sparse.offer(self._here) is None
+
+    def leg(self, at: Point) -> Steps[Point]:
+        """Go on for a while; return the present point."""
+        self._choose(at)
+        account, before = self._present, self._ledger.rounds
+        try:
+            moved = yield from account.way.leg(at)
+        except OutOfQueries:
+            if account.way is not self._dense:
+                raise
+            account.due = math.inf  # the budget does not reach for a gradient, but another way may go on
+            self._turn(self._accounts[self._sparse])
+            return at
+        self._here = moved
+        account.record.note(self._ledger.rounds - before, at.value, moved.value)
+        if moved is not at:
+            yield Moved(moved)
+        return moved
+
+    # ------------------------------------------------------------ the choice
+
+    def _choose(self, at: Point) -> None:
+        """Let another way go on, if there is reason to."""
+        accounts, present = self._accounts, self._present
+        if self._stopped:
+            if self.dense:
+                self._nonsmooth.widen()
+            self._turn(accounts[self._nonsmooth])
+        elif self._unswept:
+            self._swept = at.value
+            accounts[self._dense].rate = 0.0
+            self._turn(accounts[self._coordinates])
+        elif not self._contested or not present.record:
+            return
+        elif present.way is self._nonsmooth or present.record.idle or present.way.offer(at) is None:
+            self._close(at)
+        elif self._rival is not None:
+            self._judge(at, self._rival)
+        else:
+            self._try_another(at)
+
+    def _close(self, at: Point) -> None:
+        """Go on without the present way, which has nothing left to do."""
+        closed, sparse = self._present, self._accounts[self._sparse]
+        closed.end()
+        closed.wait(self._ledger.rounds, self._window)
+        coordinates = self._accounts[self._coordinates]
+        others = [
+            account
+            for account in self._accounts.values()
+            if account not in (closed, coordinates) and self._goes_on(account, at)
+        ]
+        best = self._rival or max(others, key=lambda account: account.rate, default=sparse)
+        if closed.way is self._nonsmooth:
+            self._turn(sparse)
+        elif closed.way is self._dense and self._may_be_tried(coordinates, at):
+            self._turn(coordinates, best, reasoned=True)
+        else:
+            self._turn(best)
+
+    def _offers(self, account: Account, at: Point) -> bool:
+        return account.due < math.inf and account.way.offer(at) is not None
+
+    def _may_be_tried(self, account: Account, at: Point) -> bool:
+        return self._ledger.rounds >= account.due and self._offers(account, at)
+
+    def _goes_on(self, account: Account, at: Point) -> bool:
+        """Whether a way has something to offer, and has brought something when it was made last."""
+        return self._offers(account, at) and account.rate > self._least
+
+    @property
+    def _least(self) -> float:
+        """A rate that is none."""
+        return self._sparse.differences.negligible / self._window
+
+    def _judge(self, at: Point, rival: Account) -> None:
+        """Decide whether the way on trial goes on."""
+        tried, record = self._present, self._present.record
+        rate, over = record.rate(tried.span), record.rounds >= tried.span
+        bar = rival.rate * min(1.0, rival.lasted / tried.span)
+        bar *= 1.0 if over and not self._reasoned else _LOST
+        if rate >= bar if not over else rate >= max(bar, self._least):
+            if over:
+                rival.wait(self._ledger.rounds, self._window)
+                self._rival = None
+            return
+        # Who has brought nothing yet may be about to, for as long as a gradient takes.
+        if record.rounds < (max(self._window // 8, _LEAST) if rate > 0.0 else self._window):
+            return
+        tried.end()
+        tried.wait(self._ledger.rounds, self._window)
+        if rival.way.offer(at) is None:
+            self._turn(self._accounts[self._sparse])
+        else:
+            self._present, self._rival = rival, None  # its turn goes on
+
+    def _try_another(self, at: Point) -> None:
+        """Put another way on trial, if it has something to offer and there is reason to."""
+        present, rounds = self._present, self._ledger.rounds
+        # Where few coordinates matter, a gradient is not worth its queries; unless so few are those of it.
+        patience = _AGAIN * self._window
+        if present.way is self._sparse and not self._cheaper(at):
+            patience = _AGAIN**2 * self._ledger.rounds_of(self._size)
+        for account in self._accounts.values():
+            if account is present or rounds < account.due or account.way is self._nonsmooth:
+                continue
+            reason = self._reason(account, at)
+            late = rounds >= max(account.due, patience)
+            if (reason or late) and self._offers(account, at):
+                present.end()
+                unguided = present.way is self._dense and self._dense.redeemed < 2.0 * _REDEEMED
+                self._turn(account, present, unguided if account.way is self._coordinates else reason)
+                return
+
+    def _reason(self, account: Account, at: Point) -> bool:
+        """Whether there is reason to try a way now."""
+        present = self._present
+        if present.way is self._sparse:
+            # Slopes that jump are no guide; then values along single coordinates are.
+            fit = self._coordinates if self._sparse.jumpy else self._dense
+            return account.way is fit and present.record.rounds >= _LEAST and self._cheaper(at)
+        if present.way is self._coordinates or account.way is self._dense:
+            return False
+        if account.way is self._sparse:
+            return self._dense.few
+        brought = present.record.rate(1) * self._window
+        little = brought <= _LITTLE * (self._sparse.first - at.value)
+        return little or self._dense.redeemed < _REDEEMED
+
+    def _cheaper(self, at: Point) -> bool:
+        """Whether a gradient is cheaper coordinate by coordinate than by the search for those that matter."""
+        sparse, dense = self._sparse.offer(at), self._dense.offer(at)
+        return sparse is not None and dense is not None and dense.rounds < sparse.rounds
+
+    def _turn(self, account: Account, rival: Account | None = None, reasoned: bool = False) -> None:
+        """Let a way go on; on trial, if it is to be compared with another one."""
+        account.begin()
+        self._present, self._rival, self._reasoned = account, rival, reasoned
+
+    # ------------------------------------------------------------ kinks
+
+    @property
+    def _stopped(self) -> bool:
+        """Whether kinks have stopped the sparse way, or nearly so, and no way across was tried from here."""
+        sparse, record = self._sparse, self._present.record
+        if not (self._contested and self._present.way is sparse and sparse.kinked):
+            return False
+        fallen, n = sparse.first - sparse.value, len(sparse.met)
+        if not 1 < n <= self._ledger.rounds or not self._nonsmooth.untried(sparse.value, FORGONE * fallen):
+            return False
+        stalled = record.rate(_STALLED * n) * _STALLED * n <= _LITTLE * fallen
+        return self._at_its_end or (record.rounds >= _STALLED * n and stalled)
+
+    @property
+    def _unswept(self) -> bool:
+        """Whether the sparse way has ended among kinks, and single coordinates may lead down behind them."""
+        sparse = self._sparse
+        if not (self._contested and self._at_its_end and sparse.kinked):
+            return False
+        new = self._swept - sparse.value > FORGONE * (sparse.first - sparse.value)
+        return new and self._size * _PASSES <= self._ledger.rounds
