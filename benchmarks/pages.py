@@ -17,13 +17,12 @@ import statistics
 import subprocess
 import sys
 import tempfile
-import time
+import threading
 from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
 
 import gracezo
-from gracezo.report.server import Server
 
 METHODS: dict[str, dict[str, Any]] = {"grace": {"sparsity": 10}, "rs": {}}
 QUERIES = 100_000
@@ -71,27 +70,27 @@ def reports(folder: Path) -> None:
 
 
 def watched(folder: Path, turn: int, watch: bool) -> float:
-    """Return how long a run takes, followed or not."""
+    """Return how long a run takes, with somebody who looks at its live page each second, or alone."""
     journal = folder / f"{turn}-{watch}.db"
-    process = subprocess.Popen([sys.executable, "-c", RUN, str(journal)], stdout=subprocess.PIPE, text=True)
-    viewer = subprocess.Popen([sys.executable, __file__, "--view", str(journal)]) if watch else None
-    out, _ = process.communicate()
-    if viewer is not None:
-        viewer.terminate()
-        viewer.wait()
-    return float(out)
+    server, over = None, threading.Event()
+    if watch:
+        command = [sys.executable, "-m", "gracezo", "watch", str(journal)]
+        server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        assert server.stdout is not None
+        address = server.stdout.readline().split()[2]
+        threading.Thread(target=look, args=(address, over), daemon=True).start()
+    process = subprocess.run([sys.executable, "-c", RUN, str(journal)], capture_output=True, check=True)
+    over.set()
+    if server is not None:
+        server.terminate()
+        server.wait()
+    return float(process.stdout)
 
 
-def view(journal: Path) -> None:
-    """Serve the live page, and look at it each second."""
-    import threading  # noqa: PLC0415
-
-    with Server(journal) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        while True:
-            with urlopen(server.address + "view?since=") as answer:
-                answer.read()
-            time.sleep(1.0)
+def look(address: str, over: threading.Event) -> None:
+    while not over.wait(1.0):
+        with urlopen(address + "view?since=") as answer:
+            answer.read()
 
 
 def watching(folder: Path) -> None:
@@ -125,11 +124,8 @@ def picture(path: Path) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--view", type=Path)
     parser.add_argument("--picture", type=Path)
     words = parser.parse_args()
-    if words.view is not None:
-        view(words.view)
     if words.picture is not None:
         picture(words.picture)
         return

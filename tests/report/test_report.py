@@ -136,6 +136,18 @@ def test_a_run_that_goes_on_and_one_without_a_journal(tmp_path: Path) -> None:
         result.report("page.txt")
 
 
+def test_a_function_that_takes_a_seed_is_replayed(tmp_path: Path) -> None:
+    def noisy(x: FloatArray, *, seed: int) -> float:
+        return bowl(x) + 1e-2 * float(np.random.default_rng(seed).normal())
+
+    gracezo.minimize(noisy, np.zeros(SHAPE), max_queries=200, journal=tmp_path / "run.db", seed=0)
+    record = read(tmp_path / "run.db")
+    replay = Replay(record)
+    replay.follow(record, 60.0)
+    assert replay.trouble is None
+    assert replay.replayed == len(record.queries)
+
+
 def test_what_cannot_be_replayed_is_said(tmp_path: Path) -> None:
     gracezo.minimize(
         bowl,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import webbrowser
 from pathlib import Path
 from typing import Any
@@ -47,6 +48,8 @@ def run(words: argparse.Namespace) -> int:
         server = Server(words.journal, words.port)
     except (OSError, OverflowError) as error:
         raise Failed(f"--port {words.port}: {getattr(error, 'strerror', None) or error}") from error
+    if hasattr(os, "nice"):
+        os.nice(10)  # the run goes first, where both want the processor
     with server:
         print(f"{words.journal} at {server.address} (Ctrl-C ends)", flush=True)
         if words.open:

@@ -64,6 +64,11 @@ class Replay:
     """A recorded run that is run again; `follow` lets it catch up with its record."""
 
     def __init__(self, record: Record) -> None:
+        self._begin(record, random=False)
+
+    def _begin(self, record: Record, *, random: bool) -> None:
+        """Start at the beginning; the record does not say whether the function took a seed (`random`)."""
+        self._random = random
         self.trouble: str | None = None
         self.replayed = 0  # queries
         self.behind = 0  # queries that it has had no time for
@@ -77,7 +82,7 @@ class Replay:
         self._run: Run | None = None
         self._over = False
         try:
-            self._run = _begun(record, self._on_move)
+            self._run = _begun(record, random, self._on_move)
         except (TypeError, ValueError, ImportError) as error:
             self.trouble = f"This run cannot be replayed here: {error}."
 
@@ -92,6 +97,10 @@ class Replay:
             if len(given) < len(ask) or given[-1].query != self.replayed + len(ask):
                 break  # not answered yet
             if any(query.role != ask.role.value for query in given):
+                if not self._random:
+                    self._begin(record, random=True)
+                    self.follow(record, seconds)
+                    return
                 at = f"at query {self.replayed + 1:,}"
                 self.trouble = f"The replay leaves the record {at}: another version must have written it."
                 return
@@ -197,7 +206,7 @@ def _look(differences: list[_Difference], noise: float) -> Look:
     return Look(last.query, last.step, slope, error)
 
 
-def _begun(record: Record, on_move: Callable[[Run, Point], None]) -> Run:
+def _begun(record: Record, random: bool, on_move: Callable[[Run, Point], None]) -> Run:
     """Return the recorded run at its beginning."""
     identity = record.identity
     functions = identity.functions()
@@ -206,7 +215,8 @@ def _begun(record: Record, on_move: Callable[[Run, Point], None]) -> Run:
     given = record.header.get("limits") or {}
     known = {name: given.get(name) for name in ("max_queries", "max_steps", "max_seconds", "target")}
     limits = checks.limits(**known).or_default()
-    setup = Setup.checked(identity.x0, limits=limits, names=record.names, **identity.arguments)
+    names, told = record.names, identity.arguments
+    setup = Setup.checked(identity.x0, limits=limits, names=names, random=random, **told)
     return setup.run(on_move, lambda: 0.0)
 
 
