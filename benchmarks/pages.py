@@ -18,6 +18,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
@@ -89,7 +90,7 @@ def watched(folder: Path, turn: int, watch: bool) -> float:
 
 def look(address: str, over: threading.Event) -> None:
     while not over.wait(1.0):
-        with urlopen(address + "view?since=") as answer:
+        with suppress(ConnectionError), urlopen(address + "view?since=") as answer:  # it may end meanwhile
             answer.read()
 
 

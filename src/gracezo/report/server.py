@@ -12,6 +12,7 @@ The rules of this file:
 from __future__ import annotations
 
 import json
+import sys
 import threading
 import time
 from http import HTTPStatus
@@ -185,7 +186,9 @@ class Server(ThreadingHTTPServer):
         return f"http://127.0.0.1:{self.server_port}/"
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Let a viewer who has gone be gone."""
+        """Let a viewer who has gone be gone; anything else is a fault of ours, and shown."""
+        if not isinstance(sys.exc_info()[1], (ConnectionError, TimeoutError)):
+            super().handle_error(request, client_address)
 
 
 def _stamp(path: Path) -> object:

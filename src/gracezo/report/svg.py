@@ -161,7 +161,7 @@ def _curve(line: Line, across: Scale, up: Scale) -> str:
     ink = _INK[line.kind]
     if line.dots:
         marks = "".join(f"M{px:.1f} {py:.1f}h0" for px, py in zip(places, heights, strict=True))
-        path = f'<path class="dots {line.kind}" d="{marks}" stroke-width="4" stroke-linecap="round"'
+        path = f'<path class="dots {line.kind}" d="{marks}" stroke-width="5" stroke-linecap="round"'
     else:
         join = "H{0:.1f}V{1:.1f}" if line.stairs else "L{0:.1f} {1:.1f}"
         steps = "".join(join.format(px, py) for px, py in zip(places[1:], heights[1:], strict=True))
