@@ -22,8 +22,8 @@ from gracezo.core.steps import whole_run
 from gracezo.core.types import FloatArray
 from gracezo.estimators.noise import grid, quantum
 from gracezo.methods.auto import auto
-from gracezo.methods.auto.answer import ANSWERS, DRAWS, measured_again
-from gracezo.methods.auto.constants import Constants
+from gracezo.methods.auto.answer import DRAWS, measured_again
+from gracezo.methods.auto.constants import ANSWERS, Constants
 from gracezo.methods.auto.density import Density
 from gracezo.methods.auto.difference import Differences
 from gracezo.methods.auto.look import Look, Room

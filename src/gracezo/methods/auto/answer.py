@@ -16,14 +16,13 @@ import numpy as np
 from gracezo.core.asks import Ask, Moved, OutOfQueries, Point, Role, Steps
 from gracezo.core.steps import relayed
 from gracezo.core.types import FloatArray
+from gracezo.methods.auto.constants import ANSWERS
 
 R = TypeVar("R")
 _EXACT = {Role.PROBE: Role.SET, Role.TRIAL: Role.STEP}
 _NOISY = {Role.CONFIRM: Role.PROBE, Role.REFRESH: Role.PROBE}
 
-ANSWERS = 4
-"""How often the last point of a noisy function is asked again, if the budget reaches for it."""
-DRAWS = 8
+DRAWS = 2 * ANSWERS
 """How many other draws judge the last point of a function of a seed."""
 
 

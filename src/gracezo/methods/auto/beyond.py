@@ -22,6 +22,10 @@ from gracezo.core.asks import Ask, Point, Role, SparseRows, Steps
 from gracezo.core.box import Box
 from gracezo.core.types import FloatArray, IntArray, record
 from gracezo.estimators.noise import POINTS, judge
+from gracezo.methods.auto.constants import SMOOTH, STRIDE
+from gracezo.methods.auto.difference import Differences
+from gracezo.methods.auto.support import Support
+from gracezo.methods.auto.walls import Walls
 
 
 @record
@@ -39,12 +43,54 @@ class Lower:
         return Point(x if box is None else box.clip(x), self.value)
 
 
-BOTH_SIDES = (0.5, -0.5, 0.25, -0.25, 0.125, -0.125, 0.0625, -0.0625)
+BOTH_SIDES = tuple(side * 2.0**power * SMOOTH for power in (2, 1, 0, -1) for side in (1, -1))
 """Of the scale: how far is looked along coordinates that matter."""
 ONE_SIDE = tuple(length**2 for length in BOTH_SIDES[::2])
 """The same along the others."""
-SMOOTH = 1.0 / 8.0
-"""Of the scale: a step so long that came out as foreseen shows that f is smooth so far."""
+
+
+def lower_beyond(
+    at: Point,
+    support: Support,
+    rest: IntArray,
+    walls: Walls,
+    differences: Differences,
+    rng: np.random.Generator,
+    smooth: bool,
+) -> Steps[tuple[Point, float] | None]:
+    """Return a lower point at longer scales, and how deep the ripples are that hid it, if any is.
+
+    Parameters
+    ----------
+    at
+        Where the run has come to.
+    support, rest
+        The coordinates that have mattered, and the others.
+    walls, differences
+        The bounds, and what is known of f.
+    rng
+        Where directions are drawn from.
+    smooth
+        Whether steps have shown f to be smooth along the support.
+    """
+
+    def plainly(found: Lower | None) -> bool:
+        return found is not None and at.value - found.value > differences.negligible
+
+    found, level = None, 0.0
+    if not smooth:
+        met = support.indices[~walls.shut(support.indices, support.slopes)] if len(support) else rest
+        found = yield from lower(at, met, BOTH_SIDES, walls.box, rng)
+        if plainly(found):
+            level = yield from depth(at, met, rng)
+    if not plainly(found):
+        found = yield from lower(at, rng.permutation(rest), ONE_SIDE, walls.box, rng)
+        if plainly(found) and found is not None:
+            found = yield from narrowed(at, found)
+    if found is None or not plainly(found):
+        return None
+    ripples = STRIDE * differences.rounding < level < differences.scale  # no more: that is a wall
+    return found.point(at, walls.box), level if ripples else 0.0
 
 
 def lower(

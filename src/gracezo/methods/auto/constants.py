@@ -60,3 +60,38 @@ class Constants:
     short: float = 0.3
     overhead: float = 6.0
     memory: int = 50
+
+
+# What a value of f is worth: the first look (`root.py`), looks to both sides (`pairs.py`).
+
+QUIET = 1e-8
+"""Of |f|: noise below it is no reason to look to both sides."""
+FAR = 1000.0
+"""Times ε: where the curvature of a set is measured, with a thousandth of the error that it has at ε."""
+STRIDE = 30.0
+"""From one distance of a first look to the next; a change is seen above so many times the rounding of f."""
+NOISY_STRIDE = 4.0
+"""The same with noise; and how often, and how far beyond the last of them f is taken as regular."""
+LOUD = 0.05
+"""Of the decrease so far: noise that may hide as much again."""
+UNSEEN = 0.1
+"""Of an error: what does not matter beside it."""
+REPEATS = 256
+"""Times that a noisy look is repeated, at most: a sixteenth of the noise."""
+
+# Units and verdicts (`units.py`, `verdict.py`, `beyond.py`).
+
+DECADES = 1.0
+"""Standard deviation of log10(size) beyond which coordinates are of different orders of magnitude."""
+SMOOTH = 1.0 / 8.0
+"""Of the scale: a step so long that came out as foreseen shows that f is smooth so far."""
+SMALL = 1e-3
+"""Of the size of f, or of the decrease: what deserves another look; what rounding may not hide of it."""
+NOTHING = 1e-13
+"""Of the decrease so far: an |f| of which nothing more is to be had."""
+FORGONE = 1e-6
+"""Share of the decrease so far that slopes may still promise where a run has converged."""
+BOTTOMLESS = 2.0**50
+"""Times its size: an f that has fallen by so much has no lower bound in sight."""
+ANSWERS = 4
+"""How often the last point of a noisy function is asked again; a function of a seed twice as often."""

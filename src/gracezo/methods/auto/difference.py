@@ -18,12 +18,11 @@ import math
 import numpy as np
 
 from gracezo.core.types import FloatArray
-from gracezo.methods.auto.constants import Constants
+from gracezo.methods.auto.constants import UNSEEN, Constants
 from gracezo.methods.auto.look import EVERYWHERE, Look, Room
 from gracezo.methods.auto.pairs import Pairs
 from gracezo.methods.auto.request import AHEAD, Change
 
-_SHARP = 0.1  # positions: an error that needs no pair to be made smaller
 _ULP = float(np.finfo(np.float64).eps)
 
 
@@ -189,7 +188,7 @@ class Differences:
         """
         known = self.density * (squares if measured is None else measured)
         ahead = self._ahead(self._doubtful(squares), about, known, room.ahead)
-        sharp = self._met and ahead.fixed * max(squares, 1.0) <= _SHARP * abs(about)
+        sharp = self._met and ahead.fixed * max(squares, 1.0) <= UNSEEN * abs(about)
         if self.pairs is None or sharp or room.both <= ahead.eps:
             return ahead
         return self.pairs.look(min(self.length(squares), room.both), about)

@@ -21,9 +21,9 @@ from gracezo.core.keys import Key
 from gracezo.core.method import Problem
 from gracezo.core.result import Finish
 from gracezo.core.types import IntArray
-from gracezo.methods.auto.beyond import BOTH_SIDES, ONE_SIDE, SMOOTH, Lower, depth, lower, narrowed
+from gracezo.methods.auto.beyond import lower_beyond
 from gracezo.methods.auto.both import together
-from gracezo.methods.auto.constants import Constants
+from gracezo.methods.auto.constants import FORGONE, NOTHING, SMALL, SMOOTH, Constants
 from gracezo.methods.auto.density import Density
 from gracezo.methods.auto.difference import Differences
 from gracezo.methods.auto.request import Request, answered
@@ -31,15 +31,12 @@ from gracezo.methods.auto.search import Search
 from gracezo.methods.auto.step import FULL, Stepper
 from gracezo.methods.auto.support import Support, outside
 from gracezo.methods.auto.timing import Timing
-from gracezo.methods.auto.verdict import FORGONE, Verdict
+from gracezo.methods.auto.verdict import Verdict
 from gracezo.methods.auto.walls import Walls
 from gracezo.methods.auto.ways.way import Ledger, Offer
 
 _PATIENCE = 2  # times that a noisy sum of all coordinates must show nothing
 _BARREN = 2  # plantings at one point without a find after which the search is not worth another
-_SMALLER = 1e-3  # of |f| at the last first look: a size that deserves another one
-_NOTHING = 1e-13  # of the decrease so far: an |f| of which nothing more is to be had
-_SEEN = 30.0  # times the rounding of f: ripples
 _EACH = 5.0 / 3.0  # queries that the search takes for each coordinate of a dense gradient
 _JUMPY = 0.25  # share of those met: if more have kinks, slopes are no guide
 _LEGS = 8  # of a gradient's worth of queries, after each of which another way may be taken
@@ -160,14 +157,11 @@ class Hunt:
         return self._here
 
     def reconsider(self, at: Point) -> Steps[bool]:
-        """Take a first look again, if f is of another size by now; return whether that was so.
-
-        What was below the rounding of f at the beginning may be all that is left.
-        """
-        left, fallen = abs(at.value), self._start.value - at.value
-        least = max(self._problem.tol or 0.0, _NOTHING) * fallen
-        least = max(least, self.differences.grain / _SMALLER)
-        if self.noise or self.kinked or not least < left <= _SMALLER * self.differences.scale:
+        """Take a first look again, if f is so small by now that rounding has hidden what is left; say whether."""
+        fallen = self._start.value - at.value
+        least = max(self._problem.tol or 0.0, NOTHING) * fallen
+        least = max(least, self.differences.grain / SMALL)
+        if self.noise or self.kinked or not least < abs(at.value) <= SMALL * self.differences.scale:
             return False
         self.differences.forget()
         self._relocate(at)
@@ -176,35 +170,14 @@ class Hunt:
         return True
 
     def beyond(self, at: Point) -> Steps[tuple[Point, float] | None]:
-        """Look at longer scales, where steps have not shown f to be smooth; return what is lower, if any.
-
-        That is a point, and how deep the ripples are in which the run has stopped.
-        """
+        """Look at longer scales; return a lower point and how deep the ripples are that hid it, if any is."""
         if self.noise or self._search.flat:
             return None
-        self._draws += 1
-        rng, box, support = self._key.child(self._draws).generator(), self.walls.box, self._support
-        level, found = 0.0, None
-        if self._stepper.foreseen < SMOOTH:
-            met = support.indices if len(support) else self.free
-            open_ = met[~self.walls.shut(met, support.slopes)] if len(support) else met
-            found = yield from lower(at, open_, BOTH_SIDES, box, rng)
-            if self._worthwhile(at, found):
-                level = yield from depth(at, open_, rng)
-        if not self._worthwhile(at, found):
-            rest = outside(self._problem.d, support.indices, self.walls.fixed)
-            found = yield from lower(at, rng.permutation(rest), ONE_SIDE, box, rng)
-            if not self._worthwhile(at, found):
-                return None
-            assert found is not None
-            found = yield from narrowed(at, found)
-        assert found is not None
-        self.done = False
-        seen = _SEEN * self.differences.rounding < level < self.differences.scale  # no more: that is a wall
-        return found.point(at, box), level if seen else 0.0
-
-    def _worthwhile(self, at: Point, found: Lower | None) -> bool:
-        return found is not None and at.value - found.value > self.differences.negligible
+        rest, rng = self._fresh()
+        smooth = self._stepper.foreseen >= SMOOTH
+        found = yield from lower_beyond(at, self._support, rest, self.walls, self.differences, rng, smooth)
+        self.done = self.done and found is None
+        return found
 
     def offer(self, here: Point) -> Offer | None:
         """Return what all slopes promise, and what it takes to find those that matter."""

@@ -9,9 +9,9 @@ from gracezo.core.keys import Key
 from gracezo.core.method import Estimator, Problem
 from gracezo.core.result import Finish, GradientEstimate, Status
 from gracezo.core.steps import in_batches, reserving
-from gracezo.methods.auto.answer import ANSWERS, DRAWS, answering, drawn_again, measured_again
+from gracezo.methods.auto.answer import DRAWS, answering, drawn_again, measured_again
 from gracezo.methods.auto.beginning import best_known
-from gracezo.methods.auto.constants import Constants
+from gracezo.methods.auto.constants import ANSWERS, BOTTOMLESS, Constants
 from gracezo.methods.auto.estimator import TreeEstimator
 from gracezo.methods.auto.hunt import Hunt
 from gracezo.methods.auto.units import Units
@@ -20,10 +20,6 @@ from gracezo.methods.auto.ways.dense import Dense
 from gracezo.methods.auto.ways.market import Market
 from gracezo.methods.auto.ways.nonsmooth import Nonsmooth
 from gracezo.methods.auto.ways.way import Ledger
-
-BOTTOMLESS = 2.0**50
-"""Units of f: one that has fallen by so many has no lower bound in sight."""
-
 
 BEYOND = 20
 """Times that a run goes on from a lower point at a longer distance, where no ripples show."""

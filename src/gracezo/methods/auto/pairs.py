@@ -15,21 +15,18 @@ import math
 
 import numpy as np
 
+from gracezo.methods.auto.constants import NOISY_STRIDE, REPEATS, UNSEEN
 from gracezo.methods.auto.look import Look
 from gracezo.methods.auto.request import BOTH, CHECKED, NEAR, Change
 
 _LEFT = math.sqrt(1.5)  # times σ: the noise of what a checked look leaves off its parabola
 _IRREGULAR = 3.0  # times that
 _CUBIC, _QUARTIC = 0.05, 0.02  # what may be left beside it, of the odd and the even change: bends, not breaks
-_UNSEEN = 0.1  # times σ: a cubic term that noise would hide
-_LEAST_WAVE = 4.0  # times the distance at which the root is regular: λ, when noise does not show it
 _BIASED = 0.15  # relative error by a cubic term, at most, where f was seen to bend regularly
 _FARTHER = 1.5  # times as far as before needs a new check
 _ENOUGH = 3  # coordinates found that are asked for their cubic term
 _TELLING = 6  # repetitions that tell the noise as well as it was measured
 _LOUDER = 1.5  # times the noise assumed: no chance
-_MOST = 256  # times that a look is repeated, at most
-_HIDDEN = 4.0  # times sqrt(σ): how far a known coordinate goes, in units of its curvature
 
 
 class Pairs:
@@ -59,7 +56,7 @@ class Pairs:
     def begin(self, far: float, change: Change) -> tuple[float, float]:
         """Take the root, at which f bends regularly; return its derivative and error."""
         self._regular = far
-        self._wave = max(self._cubic_length(far, change), _LEAST_WAVE * far)
+        self._wave = max(self._cubic_length(far, change), NOISY_STRIDE * far)
         value = change.odd / far
         return value, math.hypot(self.error(far), value * min((far / self._wave) ** 2, _BIASED))
 
@@ -85,7 +82,7 @@ class Pairs:
     def _cubic_length(self, distance: float, change: Change) -> float:
         """Return λ, as far as noise shows it."""
         # What noise alone would leave is no evidence of a cubic term, and no proof that there is none.
-        cubic = max(abs(change.left) - _LEFT * self.noise, _UNSEEN * self.noise) / (NEAR - NEAR**3)
+        cubic = max(abs(change.left) - _LEFT * self.noise, UNSEEN * self.noise) / (NEAR - NEAR**3)
         return distance * math.sqrt(max(abs(change.odd), self.noise) / cubic)
 
     # ------------------------------------------------------------ looks
@@ -112,7 +109,7 @@ class Pairs:
 
         Each of them bends f by several times the noise, so that what noise hides of it is well below.
         """
-        eps = min(_HIDDEN * math.sqrt(self.noise), length)
+        eps = min(self._trust * math.sqrt(self.noise), length)
         return Look(eps, BOTH, self.error(eps, self.repeats), 0.0, repeats=self.repeats)
 
     def read(self, look: Look, change: Change) -> tuple[float, float]:
@@ -154,7 +151,7 @@ class Pairs:
         """Return how often a look of that error is to be repeated, to tell what it is about from nothing."""
         if about == 0.0:
             return self.repeats
-        return int(np.clip(math.ceil((2.0 * self._trust * error / about) ** 2), 1, _MOST))
+        return int(np.clip(math.ceil((2.0 * self._trust * error / about) ** 2), 1, REPEATS))
 
     def telling(self, slope: float, length: float) -> float:
         """Return how far one coordinate should be asked, no farther than `length`, for one pair to tell."""
@@ -169,7 +166,7 @@ class Pairs:
     def sharpen(self, error: float, curvature: float) -> bool:
         """Repeat looks more often from now on, if their error may hide a decrease above half the noise."""
         hidden = (self._trust * error) ** 2 / (2.0 * curvature)
-        if self.repeats >= _MOST or hidden <= 0.5 * self.noise:
+        if self.repeats >= REPEATS or hidden <= 0.5 * self.noise:
             return False
         self.repeats *= 4
         return True

@@ -23,22 +23,16 @@ import numpy as np
 
 from gracezo.core.asks import Ask, Point, Role, SparseRows, Steps
 from gracezo.estimators.noise import POINTS, grid, measure_noise, quantum
-from gracezo.methods.auto.constants import Constants
+from gracezo.methods.auto.constants import FAR, NOISY_STRIDE, QUIET, STRIDE, Constants
 from gracezo.methods.auto.difference import Differences
 from gracezo.methods.auto.pairs import Pairs
 from gracezo.methods.auto.request import AHEAD, CHECKED, Change, Request, answered
 from gracezo.methods.auto.tree import Tree
 
-QUIET = 1e-8
-"""Of |f|: noise below it is no reason to look to both sides."""
-FAR = 1000.0  # times ε, where the curvature of a set is measured
 _FAR_NOISY = 10.0  # the same where f is noisy, and ε long
-_FARTHER = 30.0  # times ε, where the parabola is checked; from one distance to the next, where it does not do
-_SEEN = 30.0  # times the rounding of f: a change that is seen
-_BEYOND = (2.3, 5.1, 11.7)  # times the distance at which a coarse f has changed: where its step shows
-_STRIDE = 4.0  # from one distance to the next, with noise
-_TRIES = 4
-_LOUD = 0.01  # of |f|: noise that hides all that a look shows which bends f by less than |f| itself
+_GOLDEN = 0.5 * (1.0 + math.sqrt(5.0))
+_BEYOND = (_GOLDEN**2, _GOLDEN**3, _GOLDEN**5)  # times where a coarse f has changed: nowhere equally spaced
+_CLOSE = 0.01  # of |f|: noise that hides all that a look shows which bends f by less than |f| itself
 _HIDDEN = 20.0  # times σ: a change that noise makes too uncertain
 
 
@@ -98,14 +92,14 @@ class FirstLook:
 
     def _measure(self, at: Point) -> Steps[float]:
         """Look as if f were exact; return the noise, measured only if something hints at it."""
-        distances, changes = yield from self._fit(at, [1.0, FAR, _FARTHER])
+        distances, changes = yield from self._fit(at, [1.0, FAR, STRIDE])
         farthest, change = self._looks[-1]
         if QUIET * abs(change) / farthest > abs(at.value) > 0.0:
             # |f| is next to nothing beside how it would change over one scale.
             self._differences.enlarge(abs(change) / farthest)
         rounding = self._differences.rounding
         found = [change.ahead for change in changes]
-        if max(map(abs, found)) <= _SEEN * rounding or 0.0 in found:
+        if max(map(abs, found)) <= STRIDE * rounding or 0.0 in found:
             return (yield from self._faint(at))
         if len(distances) < 3:
             return 0.0
@@ -141,7 +135,7 @@ class FirstLook:
         reach = min(_reach(at), self._room.ahead)
         self._refit()
         while not self._told(reach) and self._looks[-1][0] < reach:
-            yield from self._ask(at, [min(_FARTHER * self._looks[-1][0], reach)])
+            yield from self._ask(at, [min(STRIDE * self._looks[-1][0], reach)])
             if len(self._looks) > 2 and not self._on_parabola(self.jump):
                 # It bends by more than its curvature: that is told, roughly.
                 (_, _), (middle, two), (far, three) = self._looks[-3:]
@@ -176,16 +170,16 @@ class FirstLook:
         """Look farther, because f has hardly changed, if at all; return its noise, 0 if it seems smooth."""
         reach = min(_reach(at), self._room.ahead)
         rounding = self._differences.rounding
-        while abs(self._looks[-1][1]) <= _SEEN * rounding and self._looks[-1][0] < reach:
-            yield from self._ask(at, [min(_FARTHER * self._looks[-1][0], reach)])
+        while abs(self._looks[-1][1]) <= STRIDE * rounding and self._looks[-1][0] < reach:
+            yield from self._ask(at, [min(STRIDE * self._looks[-1][0], reach)])
         farthest, change = self._looks[-1]
-        if abs(change) <= _SEEN * rounding:
+        if abs(change) <= STRIDE * rounding:
             self.flat = self.flat or abs(change) <= self._constants.trust * rounding
             self._refit()
             return 0.0
         # A parabola through the farthest falls off with the square of the distance, at most.
         missing = [there for there, moved in self._looks if moved == 0.0]
-        if not any(abs(change) * (there / farthest) ** 2 > _SEEN * rounding for there in missing):
+        if not any(abs(change) * (there / farthest) ** 2 > STRIDE * rounding for there in missing):
             if len(self._looks) < 3 or self._on_parabola(0.0):
                 yield from self._exact(at)
                 return 0.0
@@ -249,11 +243,11 @@ class FirstLook:
         pairs = Pairs(differences.noise, self._constants.trust)
         longest = math.inf
         # What loud noise leaves to be seen is far away.
-        loud = differences.noise > _LOUD * differences.scale
+        loud = differences.noise > _CLOSE * differences.scale
         far = min(1.0 if loud else differences.length(self._squares), self._room.both)
         if not loud and far <= differences.single(self._squares, 0.0):
             return False  # a bound is too near
-        for _ in range(_TRIES):
+        for _ in range(int(NOISY_STRIDE)):
             (change,) = yield from self._ask(at, [far], CHECKED)
             bend = max(abs(change.even), differences.noise) / differences.scale
             if bend > 4.0:
@@ -267,7 +261,7 @@ class FirstLook:
                 # Farther is better while f bends by much less than |f|; where noise hides much, by more.
                 if bend > 0.1 and abs(change.odd) < _HIDDEN * differences.noise:
                     differences.bends = 2.0
-                further = min(differences.length(self._squares), _STRIDE**2 * far, self._room.both)
+                further = min(differences.length(self._squares), NOISY_STRIDE**2 * far, self._room.both)
                 if further < 2.0 * far or further >= longest:
                     break
                 far = further
@@ -275,7 +269,7 @@ class FirstLook:
                 break
             else:
                 longest = far
-                far /= _STRIDE
+                far /= NOISY_STRIDE
         return differences.pairs is not None
 
     def _ask(

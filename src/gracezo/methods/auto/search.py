@@ -15,12 +15,12 @@ import numpy as np
 
 from gracezo.core.asks import Point, Role, Steps
 from gracezo.core.types import FloatArray, IntArray
-from gracezo.methods.auto.constants import Constants
+from gracezo.methods.auto.constants import FAR, Constants
 from gracezo.methods.auto.density import Density, counted
 from gracezo.methods.auto.difference import Differences
 from gracezo.methods.auto.questions import Questions
 from gracezo.methods.auto.request import Change, Request
-from gracezo.methods.auto.root import FAR, FirstLook
+from gracezo.methods.auto.root import FirstLook
 from gracezo.methods.auto.tree import Node, Tree
 from gracezo.methods.auto.walls import Walls
 from gracezo.methods.auto.watch import Watch

@@ -25,10 +25,10 @@ from gracezo.core.method import Problem
 from gracezo.core.result import Finish, GradientEstimate
 from gracezo.core.steps import relayed
 from gracezo.core.types import FloatArray, IntArray
+from gracezo.methods.auto.constants import DECADES
 
 LARGEST = 2.0**200
 """Units at which values are cut."""
-_DECADES = 1.0  # standard deviation of log10(size): more, and sizes are of different orders of magnitude
 _ORDINARY = 32.0  # sizes from its inverse to it pass for one
 _FINEST = 2.0**-40  # of |x|: no scale is finer, or a change by it would be lost in the rounding of x
 
@@ -172,7 +172,7 @@ def _sizes(problem: Problem, x: FloatArray) -> FloatArray:
     )
     sizes = np.where(np.isfinite(room), room, np.abs(x))
     known = sizes > 0.0
-    if known.any() and float(np.log10(sizes[known]).std()) > _DECADES:
+    if known.any() and float(np.log10(sizes[known]).std()) > DECADES:
         return np.where(known, sizes, 1.0)
     # One size for all. A small x0 says nothing, since many begin near zero, nor does a wide box.
     away = np.abs(x[x != 0.0])

@@ -17,15 +17,12 @@ from gracezo.core.asks import Point, Steps
 from gracezo.core.box import Box
 from gracezo.core.result import Finish, Status
 from gracezo.core.types import FloatArray, IntArray
+from gracezo.methods.auto.constants import FORGONE, LOUD, SMALL
 from gracezo.methods.auto.difference import Differences
 from gracezo.methods.auto.search import Search
 from gracezo.methods.auto.support import Support
 from gracezo.methods.auto.ways.coupling import coupled, uphill
 
-FORGONE = 1e-6
-"""Share of the decrease so far that slopes may still promise where a run has converged."""
-_LOUD = 0.05  # of the decrease so far: noise that may hide as much again
-_UNSEEN = 1e-3  # of the decrease so far: what rounding may hide of it
 _CHECK = 0.25  # share of all queries that it may take to make sure
 _ACROSS = "each coordinate leads uphill, but f has kinks across them"
 
@@ -92,12 +89,12 @@ class Verdict:
     def _hides(self) -> bool:
         """Whether noise or rounding may hide a decrease that matters: above itself, or all of a small one."""
         noise, tree = self.differences.noise, self.search.tree
-        if noise > _LOUD * self.fallen or tree is None:
-            return noise > _LOUD * self.fallen
+        if noise > LOUD * self.fallen or tree is None:
+            return noise > LOUD * self.fallen
         unseen = self.differences.promise(self.trust * tree.error)
         if noise == 0.0:
-            return unseen > max(_UNSEEN * self.fallen, self.differences.negligible)
-        return max(self.search.promise, unseen) > max(noise, _LOUD * self.fallen)
+            return unseen > max(SMALL * self.fallen, self.differences.negligible)
+        return max(self.search.promise, unseen) > max(noise, LOUD * self.fallen)
 
     def _stands(self, at: Point, given_up: FloatArray) -> Steps[bool]:
         """Return whether those that promise what steps do not bring stand on kinks that were not located."""

@@ -20,9 +20,8 @@ import math
 from dataclasses import dataclass, field
 
 from gracezo.core.asks import Moved, OutOfQueries, Point, Steps
+from gracezo.methods.auto.constants import FORGONE, QUIET
 from gracezo.methods.auto.hunt import Hunt
-from gracezo.methods.auto.root import QUIET
-from gracezo.methods.auto.verdict import FORGONE
 from gracezo.methods.auto.ways.coordinates import Coordinates
 from gracezo.methods.auto.ways.dense import Dense
 from gracezo.methods.auto.ways.nonsmooth import Nonsmooth
