@@ -187,6 +187,14 @@ def test_noise_as_loud_as_f_is_seen(share: float, seed: int) -> None:
     assert not result.success
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_loud_noise_at_bounds(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    fun: Function = lambda x: 1.0 + float(x.sum()) + 0.5 * float(random.standard_normal())  # noqa: E731
+    result = minimised(fun, 6, seed, bounds=[(0.0, 1.0)] * 6, max_queries=200)
+    assert "noisy" in result.message
+
+
 # ---------------------------------------------------------------- the answer
 
 

@@ -157,7 +157,7 @@ class Hunt:
         return self._here
 
     def reconsider(self, at: Point) -> Steps[bool]:
-        """Take a first look again, if f is so small by now that rounding has hidden what is left; say whether."""
+        """Take a first look again, if f is so small by now that rounding may have hidden what is left."""
         fallen = self._start.value - at.value
         least = max(self._problem.tol or 0.0, NOTHING) * fallen
         least = max(least, self.differences.grain / SMALL)

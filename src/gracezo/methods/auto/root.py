@@ -245,7 +245,7 @@ class FirstLook:
         # What loud noise leaves to be seen is far away.
         loud = differences.noise > _CLOSE * differences.scale
         far = min(1.0 if loud else differences.length(self._squares), self._room.both)
-        if not loud and far <= differences.single(self._squares, 0.0):
+        if far <= (0.0 if loud else differences.single(self._squares, 0.0)):
             return False  # a bound is too near
         for _ in range(int(NOISY_STRIDE)):
             (change,) = yield from self._ask(at, [far], CHECKED)
