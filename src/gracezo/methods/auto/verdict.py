@@ -93,7 +93,8 @@ class Verdict:
             return noise > LOUD * self.fallen
         unseen = self.differences.promise(self.trust * tree.error)
         if noise == 0.0:
-            return unseen > max(SMALL * self.fallen, self.differences.negligible)
+            moved = self.fallen > 0.0 and len(self.support) < len(self.free)
+            return moved and unseen > max(SMALL * self.fallen, self.differences.negligible)
         return max(self.search.promise, unseen) > max(noise, LOUD * self.fallen)
 
     def _stands(self, at: Point, given_up: FloatArray) -> Steps[bool]:
