@@ -363,7 +363,7 @@ class TestCommandLine:
         ]
         assert main(words) == 0
         assert np.load("x.npy").tolist() == [0.5, 0.5, 0.5]
-        assert "f      6.75" in capsys.readouterr().out
+        assert "6.75 now" in capsys.readouterr().out
 
     def test_none_for_no_bound(self) -> None:
         assert main(["minimize", "walled:f", "--dim", "3", "--bounds", "none", "0.5", "--out", "x.npy"]) == 0
