@@ -78,8 +78,8 @@ class Result(OptimizeResult):  # type: ignore[misc]  # SciPy has no type hints
     ----------
     x : ndarray
         The best point that the method moved to or tried as a step, in x0's shape. With `auto`, where f is
-        exact: the lowest paid for that moves coordinates it has found, or a whole set of them if that is lower
-        by more than 1 % of the decrease.
+        exact: the lowest paid for that moves coordinates it has found, or a whole set of them if that is
+        lower by more than 1 % of the decrease.
     fun : float
         The objective at `x`. Where the method knows it to be noisy: measured anew, not the luckiest draw.
     fun_error : float
