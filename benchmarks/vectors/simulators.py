@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from importlib import import_module
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ class Network:
 
     def __init__(self, m: int, seed: int) -> None:
         wntr: Any = import_module("wntr")
+        self._folder = TemporaryDirectory()  # EPANET writes files
         self._simulator = wntr.sim.EpanetSimulator
         self._network = wntr.network.WaterNetworkModel("Net6")
         self._network.options.time.duration = 0
@@ -48,7 +50,7 @@ class Network:
     def _pressures(self, x: FloatArray) -> FloatArray:
         for pipe, rough in zip(self._pipes, self._rough * np.exp(x), strict=True):
             pipe.roughness = float(rough)
-        results = self._simulator(self._network).run_sim()
+        results = self._simulator(self._network).run_sim(file_prefix=f"{self._folder.name}/net")
         pressures: FloatArray = results.node["pressure"].loc[0, self._sensors].to_numpy(np.float64)
         return pressures
 

@@ -231,13 +231,29 @@ def _least(hidden: Hidden, z: FloatArray) -> float:
     return float(scipy.optimize.least_squares(hidden.small, z, **tight).cost)
 
 
+class _Arrived(Exception):
+    """The cost that was to be reached is reached."""
+
+
 def _plain(hidden: Hidden, stays: bool) -> str:
     """Return the queries that SciPy takes with differences for all coordinates: of one instance."""
     least = 0.0
     if stays:
         assert hidden.solution is not None
         least = min(_least(hidden, hidden.solution), _least(hidden, hidden.z0))
+    first = hidden(hidden.x0)
+    hidden.calls = 0
+    level = least + LEVEL * (0.5 * float(first @ first) - least)
+
+    def until(x: FloatArray) -> FloatArray:
+        outputs = hidden(x)
+        if 0.5 * float(outputs @ outputs) <= level:
+            raise _Arrived
+        return outputs
+
     tight = {"xtol": 1e-15, "ftol": 1e-15, "gtol": 1e-15, "tr_solver": "lsmr", "max_nfev": 40}
-    scipy.optimize.least_squares(hidden, hidden.x0, **tight)
-    reached = hidden.queries_to(least + LEVEL * (hidden.costs[0] - least))
-    return f"{reached:,.0f}" if math.isfinite(reached) else f"> {hidden.calls:,}"
+    try:
+        scipy.optimize.least_squares(until, hidden.x0, **tight)
+    except _Arrived:
+        return f"{hidden.calls:,}"
+    return f"> {hidden.calls:,}"

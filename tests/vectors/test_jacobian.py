@@ -57,6 +57,13 @@ def test_columns_are_found_with_hardly_more_queries_than_there_are(s: int, m: in
     assert found.queries <= queries
 
 
+def test_many_more_columns_than_outputs_are_all_found() -> None:
+    hidden = Hidden(60, 20)
+    found = gracezo.estimate_jacobian(hidden, hidden.x0, seed=0)
+    check(found, hidden, 1e-3)
+    assert found.queries <= 90
+
+
 def test_units_of_outputs_do_not_matter() -> None:
     plain, other = Hidden(), Hidden()
     units = 10.0 ** np.linspace(-8, 8, 8)

@@ -32,6 +32,7 @@ _SPARE_COMMON = 4  # and so many more where something is common to all probes
 _VISIBLE = 3.0  # times its error: what is left of answers that is more than one
 _TAIL_SPARE = 8  # probes beyond the columns before what they leave is called a dense tail
 _PATIENCE = 40  # queries in which no column was found
+_PATIENCE_SETS = 5  # and at least as many as so many sets take that do not decode
 _TINY_PARTS = 3  # sets that are looked at when the whole space does not decode
 _DENSE = (
     5e-3  # of what such a part would answer if all coordinates mattered as much: more is a dense Jacobian
@@ -208,7 +209,7 @@ class Search:
                     self._dense = True
                     return False
                 doubtful = not (yield from self._split(self._open.pop())) and not self._wary
-            if self._dry > max(_PATIENCE, len(self._columns)):
+            if self._dry > max(_PATIENCE, _PATIENCE_SETS * (self._m + _SPARE), len(self._columns)):
                 return False
             self._open.sort(key=self._norm)
             while self._open and self._columns and self._norm(self._open[-1]) < self._tol * self._norm(root):
