@@ -61,7 +61,7 @@ _KINKS: _Places = [
 _BATCH: _Places = [(search, ("_WORTH", "_USEFUL")), (questions, ("_SINGLE",)), (line, ("_BESIDE",))]
 _DENSE: _Places = [(model, ("_RECENT", "_CLEARLY"))]
 _WAYS: _Places = [
-    (market, ("_REDEEMED", "_LITTLE", "_LOST", "_AGAIN", "_STALLED", "_LEAST")),
+    (market, ("_REDEEMED", "_LITTLE", "_LOST", "_AGAIN", "_STALLED")),
     (dense, ("_FEW", "_MET", "_LAST")),
     (coordinates, ("_LEGS", "_SHORTER")),
     (nonsmooth, ("_OFF", "_FIRST", "_RISEN", "_LITTLE")),

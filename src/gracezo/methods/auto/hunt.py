@@ -33,14 +33,12 @@ from gracezo.methods.auto.support import Support, outside
 from gracezo.methods.auto.timing import Timing
 from gracezo.methods.auto.verdict import Verdict
 from gracezo.methods.auto.walls import Walls
-from gracezo.methods.auto.ways.way import Ledger, Offer
+from gracezo.methods.auto.ways.way import LEAST, PARTS, Ledger, Offer
 
 _PATIENCE = 2  # times that a noisy sum of all coordinates must show nothing
 _BARREN = 2  # plantings at one point without a find after which the search is not worth another
 _EACH = 5.0 / 3.0  # queries that the search takes for each coordinate of a dense gradient
 _JUMPY = 0.25  # share of those met: if more have kinks, slopes are no guide
-_LEGS = 8  # of a gradient's worth of queries, after each of which another way may be taken
-_LEAST = 50  # rounds of a leg without a step
 _SLOWLY = 0.03  # weight of the last question in what the search says of the density
 _PARTS = 256  # of a refresh, after each of which a step is foretold anew
 
@@ -191,7 +189,7 @@ class Hunt:
         at = here
         if at is not self._here:
             self._relocate(at)
-        most = self._ledger.rounds + max(self._ledger.rounds_of(self._problem.free // _LEGS), _LEAST)
+        most = self._ledger.rounds + max(self._ledger.rounds_of(self._problem.free // PARTS), LEAST)
         while self._ledger.rounds < most:
             requests = self._next_requests()
             if requests is None:

@@ -25,7 +25,7 @@ from gracezo.methods.auto.hunt import Hunt
 from gracezo.methods.auto.ways.coordinates import Coordinates
 from gracezo.methods.auto.ways.dense import Dense
 from gracezo.methods.auto.ways.nonsmooth import Nonsmooth
-from gracezo.methods.auto.ways.way import Ledger, Way
+from gracezo.methods.auto.ways.way import LEAST, PARTS, Ledger, Way
 
 _REDEEMED = 0.25  # share of its promises below which the slopes of plain differences are no guide
 _LITTLE = 1e-3  # of the decrease so far: next to nothing
@@ -33,7 +33,6 @@ _LOST = 0.25  # of the other's rate: a way that brings less has clearly lost
 _AGAIN = 4  # gradients' worth of rounds before another way is tried again; twice as many each time
 _STALLED = 10  # gradients along the coordinates met, in which a hunt among kinks is to bring something
 _PASSES = 25  # queries along each coordinate that show that none leads down: ten passes, ever finer
-_LEAST = 50  # rounds in which a way shows what it brings, however few coordinates there are
 
 
 class Record:
@@ -137,7 +136,7 @@ class Market:
         self._sparse, self._dense, self._coordinates, self._nonsmooth = sparse, dense, coordinates, nonsmooth
         self._ledger = ledger
         self._size = len(sparse.free)
-        self._window = max(ledger.rounds_of(self._size), _LEAST)  # rounds that a gradient takes
+        self._window = max(ledger.rounds_of(self._size), LEAST)  # rounds that a gradient takes
         self._contested = sparse.noise <= QUIET * abs(sparse.first)
         spans: dict[Way, int] = {sparse: 1, dense: 2, coordinates: 1, nonsmooth: 1}
         self._accounts: dict[Way, Account] = {
@@ -250,7 +249,7 @@ class Market:
                 self._rival = None
             return
         # Who has brought nothing yet may be about to, for as long as a gradient takes.
-        if record.rounds < (max(self._window // 8, _LEAST) if rate > 0.0 else self._window):
+        if record.rounds < (max(self._window // PARTS, LEAST) if rate > 0.0 else self._window):
             return
         tried.end()
         tried.wait(self._ledger.rounds, self._window)
@@ -283,7 +282,7 @@ class Market:
         if present.way is self._sparse:
             # Slopes that jump are no guide; then values along single coordinates are.
             fit = self._coordinates if self._sparse.jumpy else self._dense
-            return account.way is fit and present.record.rounds >= _LEAST and self._cheaper(at)
+            return account.way is fit and present.record.rounds >= LEAST and self._cheaper(at)
         if present.way is self._coordinates or account.way is self._dense:
             return False
         if account.way is self._sparse:
