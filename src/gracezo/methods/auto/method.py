@@ -132,7 +132,7 @@ class Descent:
         try:
             finish, beyond = None, 0
             while finish is None:
-                while not market.over:
+                while not market.over(at):
                     at = yield from market.leg(at)
                     if at.value < -BOTTOMLESS * size:
                         return at, Finish(Status.STUCK, "f has no lower bound in sight")

@@ -119,6 +119,14 @@ class Account:
         self.waits *= 2
 
 
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """A way on trial against a rival; whether the search, or a gradient, has told to try it."""
+
+    rival: Account
+    reasoned: bool
+
+
 class Market:
     """Goes down, by one way or another.
 
@@ -135,33 +143,32 @@ class Market:
     ) -> None:
         self._sparse, self._dense, self._coordinates, self._nonsmooth = sparse, dense, coordinates, nonsmooth
         self._ledger = ledger
-        self._size = len(sparse.free)
-        self._window = max(ledger.rounds_of(self._size), LEAST)  # rounds that a gradient takes
-        self._contested = sparse.noise <= QUIET * abs(sparse.first)
+        self._window = max(ledger.rounds_of(len(sparse.free)), LEAST)  # rounds that a gradient takes
         spans: dict[Way, int] = {sparse: 1, dense: 2, coordinates: 1, nonsmooth: 1}
         self._accounts: dict[Way, Account] = {
             way: Account(way, span * self._window) for way, span in spans.items()
         }
         self._present: Account = self._accounts[sparse]
-        self._rival: Account | None = None  # the present way is on trial against this one
-        self._reasoned = False  # whether the search, or a gradient, has told to try it
-        self._here: Point | None = None
+        self._trial: Trial | None = None  # of the present way
         self._swept = math.inf  # f where the sparse way has ended among kinks, and all coordinates were swept
 
+    def over(self, at: Point) -> bool:
+        """Whether nothing is left to ask from this point."""
+        return self._at_its_end(at) and not (self._stopped(at) or self._unswept(at))
+
     @property
-    def over(self) -> bool:
-        """Whether nothing is left to ask."""
-        return self._at_its_end and not (self._stopped or self._unswept)
+    def _contested(self) -> bool:
+        """Whether f is exact enough for all ways."""
+        return self._sparse.noise <= QUIET * abs(self._sparse.first)
 
     @property
     def dense(self) -> bool:
         """Whether plain differences went on after the first gradient."""
         return self._dense.gradients > 1
 
-    @property
-    def _at_its_end(self) -> bool:
-        alone = self._present.way is self._sparse and self._rival is None
-        return alone and self._here is not None and self._sparse.offer(self._here) is None
+    def _at_its_end(self, at: Point) -> bool:
+        alone = self._present.way is self._sparse and self._trial is None
+        return alone and self._sparse.offer(at) is None
 
     def leg(self, at: Point) -> Steps[Point]:
         """Go on for a while; return the present point."""
@@ -175,7 +182,6 @@ class Market:
             account.due = math.inf  # the budget does not reach for a gradient, but another way may go on
             self._turn(self._accounts[self._sparse])
             return at
-        self._here = moved
         account.record.note(self._ledger.rounds - before, at.value, moved.value)
         if moved is not at:
             yield Moved(moved)
@@ -186,11 +192,11 @@ class Market:
     def _choose(self, at: Point) -> None:
         """Let another way go on, if there is reason to."""
         accounts, present = self._accounts, self._present
-        if self._stopped:
+        if self._stopped(at):
             if self.dense:
                 self._nonsmooth.widen()
             self._turn(accounts[self._nonsmooth])
-        elif self._unswept:
+        elif self._unswept(at):
             self._swept = at.value
             accounts[self._dense].rate = 0.0
             self._turn(accounts[self._coordinates])
@@ -198,8 +204,8 @@ class Market:
             return
         elif present.way is self._nonsmooth or present.record.idle or present.way.offer(at) is None:
             self._close(at)
-        elif self._rival is not None:
-            self._judge(at, self._rival)
+        elif self._trial is not None:
+            self._judge(at, self._trial)
         else:
             self._try_another(at)
 
@@ -214,7 +220,8 @@ class Market:
             for account in self._accounts.values()
             if account not in (closed, coordinates) and self._goes_on(account, at)
         ]
-        best = self._rival or max(others, key=lambda account: account.rate, default=sparse)
+        best = max(others, key=lambda account: account.rate, default=sparse)
+        best = best if self._trial is None else self._trial.rival
         if closed.way is self._nonsmooth:
             self._turn(sparse)
         elif closed.way is self._dense and self._may_be_tried(coordinates, at):
@@ -237,16 +244,17 @@ class Market:
         """A rate that is none."""
         return self._sparse.differences.negligible / self._window
 
-    def _judge(self, at: Point, rival: Account) -> None:
+    def _judge(self, at: Point, trial: Trial) -> None:
         """Decide whether the way on trial goes on."""
+        rival = trial.rival
         tried, record = self._present, self._present.record
         rate, over = record.rate(tried.span), record.rounds >= tried.span
         bar = rival.rate * min(1.0, rival.lasted / tried.span)
-        bar *= 1.0 if over and not self._reasoned else _LOST
+        bar *= 1.0 if over and not trial.reasoned else _LOST
         if rate >= bar if not over else rate >= max(bar, self._least):
             if over:
                 rival.wait(self._ledger.rounds, self._window)
-                self._rival = None
+                self._trial = None
             return
         # Who has brought nothing yet may be about to, for as long as a gradient takes.
         if record.rounds < (max(self._window // PARTS, LEAST) if rate > 0.0 else self._window):
@@ -256,7 +264,7 @@ class Market:
         if rival.way.offer(at) is None:
             self._turn(self._accounts[self._sparse])
         else:
-            self._present, self._rival = rival, None  # its turn goes on
+            self._present, self._trial = rival, None  # its turn goes on
 
     def _try_another(self, at: Point) -> None:
         """Put another way on trial, if it has something to offer and there is reason to."""
@@ -264,7 +272,7 @@ class Market:
         # Where few coordinates matter, a gradient is not worth its queries; unless so few are those of it.
         patience = _AGAIN * self._window
         if present.way is self._sparse and not self._cheaper(at):
-            patience = _AGAIN**2 * self._ledger.rounds_of(self._size)
+            patience = _AGAIN**2 * self._ledger.rounds_of(len(self._sparse.free))
         for account in self._accounts.values():
             if account is present or rounds < account.due or account.way is self._nonsmooth:
                 continue
@@ -299,12 +307,11 @@ class Market:
     def _turn(self, account: Account, rival: Account | None = None, reasoned: bool = False) -> None:
         """Let a way go on; on trial, if it is to be compared with another one."""
         account.begin()
-        self._present, self._rival, self._reasoned = account, rival, reasoned
+        self._present, self._trial = account, None if rival is None else Trial(rival, reasoned)
 
     # ------------------------------------------------------------ kinks
 
-    @property
-    def _stopped(self) -> bool:
+    def _stopped(self, at: Point) -> bool:
         """Whether kinks have stopped the sparse way, or nearly so, and no way across was tried from here."""
         sparse, record = self._sparse, self._present.record
         if not (self._contested and self._present.way is sparse and sparse.kinked):
@@ -313,13 +320,12 @@ class Market:
         if not 1 < n <= self._ledger.rounds or not self._nonsmooth.untried(sparse.value, FORGONE * fallen):
             return False
         stalled = record.rate(_STALLED * n) * _STALLED * n <= _LITTLE * fallen
-        return self._at_its_end or (record.rounds >= _STALLED * n and stalled)
+        return self._at_its_end(at) or (record.rounds >= _STALLED * n and stalled)
 
-    @property
-    def _unswept(self) -> bool:
+    def _unswept(self, at: Point) -> bool:
         """Whether the sparse way has ended among kinks, and single coordinates may lead down behind them."""
         sparse = self._sparse
-        if not (self._contested and self._at_its_end and sparse.kinked):
+        if not (self._contested and self._at_its_end(at) and sparse.kinked):
             return False
         new = self._swept - sparse.value > FORGONE * (sparse.first - sparse.value)
-        return new and self._size * _PASSES <= self._ledger.rounds
+        return new and len(sparse.free) * _PASSES <= self._ledger.rounds
