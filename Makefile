@@ -1,5 +1,6 @@
 # make run      sets itself up and runs the main job
 # make test     sets itself up; lint, format, types, tests
+# make faults   tries at random to break what docs/trust.md promises; some minutes
 # make lowest   the tests with the oldest versions that pyproject.toml allows, in an environment of their own
 # make package  wheel and sdist in dist/, checked as PyPI does
 # make review   Scientific Python's checks of a repository
@@ -12,13 +13,16 @@ JOBS ?= 2
 EXTRAS := plots,lasso,dask,ray
 LOWEST := .venv-lowest
 
-.PHONY: run test lint types format lowest package review clean
+.PHONY: run test faults lint types format lowest package review clean
 
 run: $(VENV)/ready
 	$(BIN)/python examples/quickstart.py
 
 test: lint types
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS)
+
+faults: $(VENV)/ready
+	$(BIN)/python -m faults $(KINDS)
 
 lint: $(VENV)/ready
 	$(BIN)/ruff check .

@@ -1,0 +1,74 @@
+"""What the attempts share: a function that counts its calls in a file, and what "the same run" means."""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+
+import gracezo
+from gracezo.testing import Case, Valley, assert_same
+
+Attempt: TypeAlias = Callable[[random.Random, Path], None]
+
+ERRORS = (gracezo.JournalError, gracezo.JournalWriteError)
+METHODS = ("auto", "grace", "fdsa", "gld", "zoro", "rs")
+
+
+def case(dice: random.Random, most: int = 120) -> dict[str, Any]:
+    """Return a small run, as keywords of `minimize`."""
+    return Case(
+        dice.choice(METHODS), max_queries=dice.randint(20, most), seed=dice.randrange(1000)
+    ).arguments(batch=dice.choice([1, 4]))
+
+
+def expected(arguments: dict[str, Any]) -> gracezo.Result:
+    """Return the run that nothing happens to."""
+    valley = Valley()
+    return gracezo.minimize(valley, valley.x0, **arguments)
+
+
+def same(result: gracezo.Result, other: gracezo.Result) -> None:
+    """Assert that it is the same run, bit for bit."""
+    assert_same(result, other, "after a fault")
+
+
+@dataclass(frozen=True)
+class Counted:
+    """The valley; each call is a byte in a file. With some probability a call ends its process."""
+
+    log: Path
+    deadly: float = 0.0
+    seconds: float = 0.0
+    fingerprint = "the valley, counted"
+
+    def __call__(self, x: np.ndarray) -> float:
+        with self.log.open("ab") as file:
+            file.write(b".")
+            file.flush()
+            number = os.fstat(file.fileno()).st_size
+        if random.Random(number * 7919).random() < self.deadly:
+            os._exit(3)
+        if self.seconds:
+            time.sleep(self.seconds)
+        return Valley().value(x)
+
+    def calls(self) -> int:
+        """Return how often it was called."""
+        with suppress(FileNotFoundError):
+            return self.log.stat().st_size
+        return 0
+
+
+def hangs(x: np.ndarray) -> float:
+    """Never return, but at the start."""
+    if x.any():
+        time.sleep(600.0)
+    return Valley().value(x)

@@ -1,0 +1,284 @@
+"""Damage to journal files, SQLite calls that fail, disks that are full, clocks that jump, kills."""
+
+from __future__ import annotations
+
+import os
+import random
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from contextlib import closing, suppress
+from functools import lru_cache, partial
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
+from unittest import mock
+
+import numpy as np
+
+import gracezo
+from faults.common import ERRORS, Counted, case, expected, same
+from gracezo.journal.reading import read
+from gracezo.journal.schema import TABLES
+from gracezo.testing import Valley
+
+
+class Stops(Valley):
+    """The valley, that interrupts the run at a call, and may copy the journal at another."""
+
+    fingerprint = "gracezo.testing:Valley"
+
+    def __init__(self, at: int, copy: tuple[int, Path, Path] | None = None) -> None:
+        super().__init__()
+        self.at, self.copy = at, copy
+
+    def __call__(self, x: np.ndarray) -> float:
+        if len(self.points) == self.at:
+            raise KeyboardInterrupt
+        if self.copy is not None and len(self.points) == self.copy[0]:
+            _, journal, to = self.copy
+            for end in ("", "-wal"):
+                with suppress(FileNotFoundError):
+                    shutil.copy(f"{journal}{end}", f"{to}{end}")
+        return super().__call__(x)
+
+
+@lru_cache(maxsize=32)
+def written(kind: int) -> tuple[Path, dict[str, Any], gracezo.Result]:
+    """Return a journal, finished or not, with its run and what is to come of it."""
+    dice = random.Random(kind)
+    path = Path(mkdtemp(prefix="gracezo-faults-")) / "run.db"
+    arguments = case(dice)
+    whole = expected(arguments)
+    stop = dice.choice([10**9, dice.randrange(1, max(2, whole.nfev))])
+    valley = Stops(stop)
+    gracezo.minimize(valley, valley.x0, **arguments, journal=path)
+    return path, arguments, whole
+
+
+def damage(dice: random.Random, folder: Path) -> None:
+    """A changed file gives the same result or one clear error."""
+    source, arguments, whole = written(dice.randrange(12))
+    path = folder / "run.db"
+    if dice.random() < 0.25:
+        shutil.copy(source, path)
+        _edit(dice, path)
+    else:
+        path.write_bytes(_mutated(dice, bytearray(source.read_bytes())))
+    _as_promised(path, arguments, whole)
+
+
+def _as_promised(path: Path, arguments: dict[str, Any], whole: gracezo.Result) -> None:
+    valley = Valley()
+    for attempt in (
+        lambda: read(path),
+        lambda: gracezo.minimize(valley, valley.x0, **arguments, journal=path),
+    ):
+        try:
+            result = attempt()
+        except ERRORS as error:
+            assert "\n" not in str(error), error
+        else:
+            if isinstance(result, gracezo.Result):
+                same(result, whole)
+
+
+def _mutated(dice: random.Random, blob: bytearray) -> bytes:
+    for _ in range(dice.choice([1, 1, 1, 2, 5])):
+        place, size = dice.randrange(len(blob)), dice.choice([1, 1, 2, 8, 64, 4096])
+        match dice.randrange(6):
+            case 0:
+                blob[place] ^= 1 << dice.randrange(8)
+            case 1:
+                blob[place : place + size] = dice.randbytes(len(blob[place : place + size]))
+            case 2:
+                other = dice.randrange(len(blob))
+                blob[place : place + size] = blob[other : other + size]
+            case 3:
+                blob[place : place + size] = bytes(len(blob[place : place + size]))
+            case 4:
+                used = [index for index, byte in enumerate(blob) if byte]
+                blob[dice.choice(used)] = dice.randrange(256)
+            case 5:
+                if len(blob) > 100:
+                    del blob[max(100, place) :]
+    return bytes(blob)
+
+
+def _edit(dice: random.Random, path: Path) -> None:
+    """Change, remove or repeat a row by SQL, as somebody might."""
+    with closing(sqlite3.connect(path)) as db:
+        table = dice.choice([*TABLES, "head"])
+        column = dice.choice([row[1] for row in db.execute(f"PRAGMA table_info({table})")])
+        rows = [row[0] for row in db.execute(f"SELECT rowid FROM {table}")]
+        row = dice.choice(rows)
+        with suppress(sqlite3.Error):  # a key that exists already
+            match dice.randrange(3):
+                case 0:
+                    new = dice.choice([None, 0, 1, -1.5, "text", b"bytes", dice.random()])
+                    db.execute(f"UPDATE {table} SET {column} = ? WHERE rowid = ?", (new, row))
+                case 1:
+                    db.execute(f"DELETE FROM {table} WHERE rowid = ?", (row,))
+                case 2:
+                    other = dice.choice(rows)
+                    db.execute(
+                        f"UPDATE {table} SET {column} = (SELECT {column} FROM {table} WHERE rowid = ?) "
+                        f"WHERE rowid = ?",
+                        (other, row),
+                    )
+            db.commit()
+
+
+def snapshots(dice: random.Random, folder: Path) -> None:
+    """A copy of file and log, made while the run went on, with the log damaged or lost."""
+    arguments = case(dice)
+    whole = expected(arguments)
+    path, copy = folder / "run.db", folder / "copy.db"
+    valley = Stops(10**9, (dice.randrange(1, max(2, whole.nfev)), path, copy))
+    gracezo.minimize(valley, valley.x0, **arguments, journal=path)
+    if not copy.exists():
+        return
+    log = Path(f"{copy}-wal")
+    if log.exists():
+        blob = bytearray(log.read_bytes())
+        match dice.randrange(4):
+            case 0:
+                log.unlink()
+            case 1:
+                log.write_bytes(blob[: dice.randrange(len(blob) + 1)])
+            case 2 if blob:
+                log.write_bytes(_mutated(dice, blob))
+    _as_promised(copy, arguments, whole)
+
+
+class Failing:
+    """A connection to SQLite of which one call fails."""
+
+    left = 0
+    error = ""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._connection, name)
+
+    def _call(self, name: str, *given: Any) -> Any:
+        Failing.left -= 1
+        if Failing.left == 0:
+            raise sqlite3.OperationalError(Failing.error)
+        return getattr(self._connection, name)(*given)
+
+    def execute(self, *given: Any) -> Any:
+        return self._call("execute", *given)
+
+    def executemany(self, *given: Any) -> Any:
+        return self._call("executemany", *given)
+
+    def commit(self) -> Any:
+        return self._call("commit")
+
+
+def sqlite_calls(dice: random.Random, folder: Path) -> None:
+    """Any call of SQLite fails once: one error, and what was paid for is there at the next start."""
+    arguments = case(dice, most=60)
+    whole = expected(arguments)
+    path, calls = folder / "run.db", Counted(folder / "calls")
+    Failing.left = dice.randrange(1, 200)
+    Failing.error = dice.choice(["disk I/O error", "database or disk is full", "database is locked"])
+    connect = sqlite3.connect
+
+    def failing(*given: Any, **others: Any) -> Any:
+        return Failing(connect(*given, **others))
+
+    with mock.patch("gracezo.journal.file.sqlite3.connect", failing):
+        try:
+            same(gracezo.minimize(calls, Valley().x0, **arguments, journal=path), whole)
+        except ERRORS as error:
+            assert Failing.left <= 0, error
+    result = gracezo.minimize(calls, Valley().x0, **arguments, journal=path)
+    same(result, whole)
+    assert calls.calls() - result.nfev in (0, 1), (calls.calls(), result.nfev)
+
+
+def clocks(dice: random.Random, folder: Path) -> None:
+    """The clock of the machine jumps; nothing depends on it."""
+    arguments = case(dice)
+    whole = expected(arguments)
+    valley = Stops(dice.randrange(1, max(2, whole.nfev)))
+    with mock.patch("time.time", lambda: dice.choice([0.0, 1e9, 1e12, -5.0]) + dice.random()):
+        gracezo.minimize(valley, valley.x0, **arguments, journal=folder / "run.db")
+        fresh = Valley()
+        same(gracezo.minimize(fresh, fresh.x0, **arguments, journal=folder / "run.db"), whole)
+    read(folder / "run.db")
+
+
+FULL = """
+import resource, sys
+import gracezo
+from faults.common import Counted
+from gracezo.testing import Valley
+from pathlib import Path
+limit = int(sys.argv[2])
+resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+folder = Path(sys.argv[1])
+try:
+    gracezo.minimize(Counted(folder / "calls"), Valley().x0, method="grace", sparsity=3, max_queries=400,
+                     seed=1, journal=folder / "run.db")
+except gracezo.JournalWriteError as error:
+    assert error.result is None or error.result.nfev <= 400
+"""
+
+
+def full_disk(dice: random.Random, folder: Path) -> None:
+    """The file cannot grow; what was written is there when it can."""
+    arguments: dict[str, Any] = {"method": "grace", "sparsity": 3, "max_queries": 400, "seed": 1}
+    words = [sys.executable, "-c", FULL, str(folder), str(dice.randrange(1_000, 150_000))]
+    out = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert out.returncode == 0, out.stderr
+    calls = Counted(folder / "calls")
+    try:
+        result = gracezo.minimize(calls, Valley().x0, **arguments, journal=folder / "run.db")
+    except gracezo.JournalError:  # not even its first page was written
+        assert calls.calls() == 0
+        return
+    same(result, expected(arguments))
+    assert calls.calls() - result.nfev in (0, 1)
+
+
+def kills(dice: random.Random, folder: Path) -> None:
+    """SIGKILL at random moments, on this process's evaluators; then the run goes on to the same end."""
+    arguments = case(dice)
+    whole = expected(arguments)
+    calls = Counted(folder / "calls", seconds=0.001)
+    workers = dice.choice(["none", "threads", "ours", "pool"])
+    for _ in range(dice.randint(1, 4)):
+        child = os.fork()
+        if child == 0:
+            os.setpgrp()
+            with suppress(BaseException):
+                _go(calls, arguments, folder, workers)
+            os._exit(0)
+        time.sleep(0.01 + dice.random() * 0.4)
+        with suppress(ProcessLookupError):  # a pool of the user's does not leave with its parent, as ours do
+            (os.killpg if workers == "pool" else os.kill)(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+    result = _go(calls, arguments, folder, workers)
+    same(result, whole)
+    # Workers that outlive their run finish at most the row that they have, which is in flight as well.
+    assert 0 <= calls.calls() - result.nfev <= result.reasked, (calls.calls(), result.nfev, result.reasked)
+
+
+def _go(calls: Counted, arguments: dict[str, Any], folder: Path, workers: str) -> gracezo.Result:
+    run = partial(gracezo.minimize, calls, Valley().x0, **arguments, journal=folder / "run.db")
+    if workers == "threads":
+        with ThreadPoolExecutor(2) as pool:
+            return run(workers=pool)
+    if workers == "pool":
+        with ProcessPoolExecutor(2) as processes:
+            return run(workers=processes)
+    return run(workers=None if workers == "none" else 2)
