@@ -161,7 +161,7 @@ def fits(instances: int, first: int) -> Iterator[Row]:
             total.append(result.nfev)
         remark = f"{np.mean(total):.0f} until it was called converged"
         if missed:
-            remark += f"; {missed} did not arrive (another minimum)"
+            remark += f"; {missed} did not arrive"
         arrived = np.array([one for one in queries if math.isfinite(one)])
         yield Row(what, _plain(make(first), stays), arrived, bar, remark)
 

@@ -162,6 +162,21 @@ def test_a_dense_jacobian_is_fitted_in_the_span_of_probes_and_the_message_says_s
     assert len(result.support) == 400
 
 
+def test_a_dense_jacobian_of_outputs_in_single_precision() -> None:
+    """As EPANET answers: pressures of 70 in single precision, of which the data are subtracted."""
+    random = np.random.default_rng(0)
+    matrix = random.normal(size=(6, 400)) * random.exponential(size=400) ** 3
+
+    def fun(x: FloatArray) -> FloatArray:
+        pressures = (matrix @ x + 70.0).astype(np.float32)
+        return (pressures - np.float32(71.0)).astype(np.float64)
+
+    result = gracezo.least_squares(fun, np.zeros(400), seed=0, max_queries=100)
+    assert result.cost <= 1e-8 * result.trace.values[0]
+    assert result.nfev <= 40
+    assert "moved all parameters" in result.message
+
+
 @pytest.mark.parametrize("m", [1, 2])
 def test_fewer_outputs_than_parameters(m: int) -> None:
     fun = Exponentials(s=4, m=m)

@@ -139,7 +139,7 @@ class Search:
         The standard deviation of each output; None where it is not known.
     wary
         Whether to ask first if the Jacobian is dense when the whole space does not decode, and not only
-        when a part of it does not either.
+        when a part of it does not either; of noisy outputs, whose parts say little, it is then taken to be.
     """
 
     def __init__(
@@ -205,7 +205,7 @@ class Search:
             if decoded is not None:
                 self._keep(decoded, self._open.pop())
             else:
-                if doubtful and (yield from self._is_dense()):
+                if doubtful and ((self._wary and self._noisy) or (yield from self._is_dense())):
                     self._dense = True
                     return False
                 doubtful = not (yield from self._split(self._open.pop())) and not self._wary
