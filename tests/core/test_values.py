@@ -20,6 +20,7 @@ from gracezo.core.asks import Ask, DenseRows, Role, SparseRows
 from gracezo.core.errors import EvaluationFailure
 from gracezo.core.finite import Finite
 from gracezo.core.values import as_value, as_values
+from gracezo.methods import catalog
 
 
 class Refuses:
@@ -168,13 +169,13 @@ def test_a_function_without_a_lower_bound(method: str) -> None:
     assert result.nfev == len(seen)
 
 
-def test_an_error_in_a_method_loses_nothing() -> None:
+def test_an_error_in_a_method_loses_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     class Fragile:
         def run(self, start: Any, key: Any) -> Any:
             yield Ask.at(start.x + 1.0, Role.STEP)
             raise ZeroDivisionError("a bug")
 
-    gracezo.register("fragile", lambda problem: Fragile())
+    monkeypatch.setitem(catalog._FACTORIES, "fragile", lambda problem: Fragile())
     with pytest.raises(gracezo.MethodError, match="failed after 2 queries: ZeroDivisionError: a bug") as info:
         gracezo.minimize(lambda x: float(-x.sum()), [1.0, 1.0], method="fragile")
     assert (info.value.result.nfev, info.value.result.fun, info.value.result.status) == (2, -4.0, 3)
