@@ -93,6 +93,22 @@ def test_rosenbrock(seed: int) -> None:
     assert result.nfev == calls <= 20
 
 
+def test_columns_of_equal_size_are_not_taken_for_the_tail_of_one_of_them() -> None:
+    """One of twenty columns lies in the first direction of the answers; the others are no background."""
+    chosen = np.random.default_rng(70_005).choice(10_000, 20, replace=False)
+    x0 = np.zeros(10_000)
+    x0[chosen] = np.repeat([-1.2, 1.0], 10)
+
+    def fun(x: FloatArray) -> FloatArray:
+        a, b = x[chosen[:10]], x[chosen[10:]]
+        return np.concatenate([10.0 * (b - a**2), 1.0 - a])
+
+    result = gracezo.least_squares(fun, x0, seed=70_005)
+    assert result.status == Status.CONVERGED
+    assert result.cost < 1e-10
+    assert sorted(result.columns) == sorted(chosen)
+
+
 @pytest.mark.parametrize("loss", LOSSES)
 def test_losses_and_bounds_lead_where_scipy_is_led_when_told_the_coordinates(loss: str) -> None:
     fun = Exponentials(s=4, m=20, seed=3, stays=0.2, outliers=2)

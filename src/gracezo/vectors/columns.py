@@ -30,6 +30,7 @@ _FILL = 0.5  # columns aimed at in a part, in units of the rank
 _SPARE = 2  # probes of a set beyond its rank
 _SPARE_COMMON = 4  # and so many more where something is common to all probes
 _VISIBLE = 3.0  # times its error: what is left of answers that is more than one
+_TAIL_SHARE = 0.25  # of the squared answers: a dense tail that is larger may be columns that are not found
 _TAIL_SPARE = 8  # probes beyond the columns before what they leave is called a dense tail
 _PATIENCE = 40  # queries in which no column was found
 _PATIENCE_SETS = 5  # and at least as many as so many sets take that do not decode
@@ -259,15 +260,22 @@ class Search:
         self._dry += len(numbers)
 
     def _decoded(self, some: _Set) -> Decoded | None:
-        return decode(
+        """Decode a set; columns that leave much of it, and more than errors, are not all there are."""
+        errors = self._errors(some)
+        decoded = decode(
             self._space.weights,
             some.probes,
             some.start,
             some.stop,
             some.answers,
-            self._errors(some),
+            errors,
             common=self._common,
         )
+        if decoded is not None and decoded.rest > _VISIBLE:
+            whole = float(np.mean((some.answers / errors[:, None]) ** 2)) * len(some.probes)
+            if decoded.rest**2 * decoded.spare > _TAIL_SHARE * whole:
+                return None
+        return decoded
 
     def _errors(self, some: _Set) -> FloatArray:
         assert self._accuracy is not None
