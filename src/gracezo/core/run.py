@@ -214,7 +214,7 @@ class Run:
                     if self._fence is not None:
                         said = self._fence(said)
                     if not self._finite(said):
-                        self._end(Finish(Status.NOTHING_TO_FIND, _OVERFLOW))
+                        self._end(Finish(Status.STUCK, _OVERFLOW))
                         return
                     if self._sampling is not None:
                         said = self._sampling(said)
