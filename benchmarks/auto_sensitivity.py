@@ -27,7 +27,6 @@ from scipy.special import expit
 from benchmarks import noise_bars
 from gracezo.core.types import FloatArray
 from gracezo.methods.auto import (
-    confirm,
     corner,
     difference,
     kinks,
@@ -35,11 +34,10 @@ from gracezo.methods.auto import (
     model,
     pairs,
     pinning,
-    questions,
     root,
-    search,
 )
 from gracezo.methods.auto.constants import Constants
+from gracezo.methods.auto.search import best_first, confirm, inquiry
 from gracezo.methods.auto.ways import coordinates, dense, market, nonsmooth
 from gracezo.problems import Attack, Distance, Magnitude
 
@@ -47,7 +45,7 @@ _BUDGET = 600
 _Places: TypeAlias = Sequence[tuple[ModuleType, tuple[str, ...]]]
 _NOISE: _Places = [
     (pairs, ("_UNSEEN", "_BIASED", "_FARTHER", "_LOUDER", "_IRREGULAR", "_HIDDEN")),
-    (questions, ("_FADED",)),
+    (inquiry, ("_FADED",)),
     (confirm, ("_SAME", "_PRECISE", "_PLAIN")),
     (difference, ("_SHARP",)),
     (root, ("_HIDDEN",)),
@@ -58,7 +56,7 @@ _KINKS: _Places = [
     (kinks, ("_JUMP",)),
     (pinning, ("_SEARCH", "WORTH")),
 ]
-_BATCH: _Places = [(search, ("_WORTH", "_USEFUL")), (questions, ("_SINGLE",)), (line, ("_BESIDE",))]
+_BATCH: _Places = [(best_first, ("_WORTH", "_USEFUL")), (line, ("_BESIDE",))]
 _DENSE: _Places = [(model, ("_RECENT", "_CLEARLY"))]
 _WAYS: _Places = [
     (market, ("_REDEEMED", "_LITTLE", "_LOST", "_AGAIN", "_STALLED")),

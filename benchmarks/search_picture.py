@@ -15,7 +15,7 @@ import numpy as np
 from gracezo.core.asks import Ask, Point, SparseRows
 from gracezo.core.keys import Key
 from gracezo.core.types import FloatArray, IntArray
-from gracezo.methods.auto.estimator import TreeEstimator
+from gracezo.methods.auto.search.estimator import TreeEstimator
 from gracezo.problems import Distance
 
 mpl.use("Agg")

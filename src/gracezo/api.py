@@ -331,6 +331,7 @@ def estimate_gradient(
     noise: float | None = None,
     names: Sequence[object] | None = None,
     scale: npt.ArrayLike | None = None,
+    tol: float | None = None,
     max_queries: int | None = None,
     vectorized: bool = False,
     workers: Workers = None,
@@ -352,6 +353,11 @@ def estimate_gradient(
         As in `minimize`.
     method
         One of `methods()` that steps along a gradient estimate.
+    tol
+        Share of the squared norm that may stay unfound, for `auto`: a number between 0 and 1. The search
+        goes on until `residual` is no larger, and measures every coordinate where no search gets there.
+        Without it, a background of many small derivatives is left alone as long as it is not most of the
+        squared norm, and `residual` says how much it is.
     max_queries
         Never more than so many calls. Without it, as many as the method takes. A method that cannot
         finish within them gives the coordinates it has measured by then, maybe none.
@@ -359,7 +365,9 @@ def estimate_gradient(
     Returns
     -------
     GradientEstimate
-        The coordinates found and their derivatives; `queries` says what they cost.
+        The coordinates found and their derivatives; `queries` says what they cost, `residual` which share
+        of the squared norm is outside of them, and `background` how large a derivative there is, in the
+        root mean square.
 
     Examples
     --------
@@ -367,6 +375,17 @@ def estimate_gradient(
     >>> g = gracezo.estimate_gradient(lambda x: 3 * x[4567] - x[89], np.zeros(10_000), seed=1)
     >>> g.indices.tolist(), g.values.round(6).tolist(), bool(g.queries <= 13)
     ([89, 4567], [-1.0, 3.0], True)
+
+    Most of this gradient is in one coordinate, the rest of it in all the others:
+
+    >>> slopes = np.full(200, 0.01)
+    >>> slopes[42] = 1.0
+    >>> g = gracezo.estimate_gradient(lambda x: slopes @ x, np.zeros(200), seed=1)
+    >>> g.indices.tolist(), bool(0.001 < g.residual < 0.2), bool(0.002 < g.background < 0.05)
+    ([42], True, True)
+    >>> g = gracezo.estimate_gradient(lambda x: slopes @ x, np.zeros(200), seed=1, tol=1e-4)
+    >>> len(g.indices), g.residual, bool(g.queries <= 225)
+    (200, 0.0, True)
     """
     checks.function("fun", fun)
     budget = checks.limits(max_queries)
@@ -382,6 +401,7 @@ def estimate_gradient(
         noise=noise,
         names=names,
         scale=scale,
+        tol=tol,
         random=takes_seed(fun),
         rng=rng,
         batch=batch,

@@ -160,12 +160,12 @@ def scale(given: object, shape: tuple[int, ...]) -> FloatArray | None:
 
 
 def tol(given: object) -> float | None:
-    """Return the share of the decrease that may be left."""
+    """Return the share of the decrease, or of the squared norm of a gradient, that may be left."""
     value = number("tol", given)
     if value is not None and not 0.0 < value < 1.0:
         raise ValueError(
-            f"tol must be between 0 and 1, the share of the decrease so far below which nothing is worth a "
-            f"query, or None; given: {given!r}"
+            f"tol must be between 0 and 1, the share of the decrease so far (of a gradient: of its squared "
+            f"norm) that may be left, or None; given: {given!r}"
         )
     return value
 

@@ -19,16 +19,12 @@ from gracezo.core.method import Problem
 from gracezo.core.types import FloatArray
 from gracezo.methods import catalog
 from gracezo.methods.auto.constants import Constants
-from gracezo.methods.auto.density import Density
 from gracezo.methods.auto.difference import Differences
 from gracezo.methods.auto.line import Trial, line_search
 from gracezo.methods.auto.model import Model
 from gracezo.methods.auto.path import newton_path
-from gracezo.methods.auto.questions import Questions
 from gracezo.methods.auto.request import Change
-from gracezo.methods.auto.search import Search
 from gracezo.methods.auto.support import Support
-from gracezo.methods.auto.tree import Node, Tree
 from gracezo.methods.auto.walls import Walls
 
 
@@ -264,21 +260,6 @@ def test_blocked_coordinates_cost_about_what_they_must() -> None:
 def test_a_single_coordinate_that_is_shut_is_known_without_a_query() -> None:
     result = gracezo.minimize(lambda x: float(x[0]), [0.0], bounds=[(0.0, 1.0)], seed=0)
     assert (result.nfev, result.status, result.x.tolist()) == (4, 0, [0.0])  # f(x0) and three probes
-
-
-def test_a_doubtful_candidate_before_a_wall_is_asked_inward() -> None:
-    box = walls([0.0] * 4, [1.0] * 4, [0.0, 0.5, 0.5, 0.5])
-    differences = Differences(Constants())
-    differences.centre(np.zeros(4), 1.0)
-    search = Search(Constants(), differences, Density(4, 0.9), lambda *found: None, box)
-    tree = Tree(np.arange(4), np.ones(4))
-    questions = Questions(Constants(), differences, Density(4, 0.9), tree, search, box)
-    for place, way in ((0, 1.0), (1, -1.0)):  # uphill all the way: the first cannot go down
-        node = Node(0, 4, 1.0, 1e-9, moment=float(place), candidate=place, doubtful=True)
-        request = questions.about(node)
-        assert request is not None
-        assert request.indices.tolist() == [place]
-        assert np.sign(request.steps).tolist() == [way]
 
 
 def test_the_gradient_at_a_corner() -> None:

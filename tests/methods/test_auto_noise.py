@@ -24,15 +24,11 @@ from gracezo.estimators.noise import grid, quantum
 from gracezo.methods.auto import auto
 from gracezo.methods.auto.answer import DRAWS, measured_again
 from gracezo.methods.auto.constants import ANSWERS, Constants
-from gracezo.methods.auto.density import Density
 from gracezo.methods.auto.difference import Differences
 from gracezo.methods.auto.look import Look, Room
 from gracezo.methods.auto.pairs import Pairs
-from gracezo.methods.auto.questions import Questions
-from gracezo.methods.auto.request import AHEAD, BOTH, CHECKED, Change, Request, answered
-from gracezo.methods.auto.search import Search
+from gracezo.methods.auto.request import BOTH, CHECKED, Change, Request, answered
 from gracezo.methods.auto.support import Support
-from gracezo.methods.auto.tree import Node, Tree
 from gracezo.methods.auto.walls import Walls
 from gracezo.problems import Attack, Distance, Magnitude
 from gracezo.problems.base import Benchmark
@@ -94,69 +90,16 @@ def test_a_kink_shows_only_where_f_bends_by_more_than_noise() -> None:
     assert pairs.shows_kinks(Change(0.1, 0.1, 0.025))
 
 
-def asking(level: float) -> tuple[Questions, Search]:
-    """Return questions about a thousand coordinates of a noisy function that bends regularly."""
+def test_where_looks_go_to_both_sides_a_refresh_has_signs_of_its_own() -> None:
     differences = Differences(Constants())
     differences.centre(np.zeros(1000), 1.0)
-    differences.noise, differences.pairs = level, Pairs(level, 4.0)
-    differences.pairs.begin(0.1, Change(0.1, -0.1, 0.05))
-    search = Search(Constants(), differences, Density(1000, 0.9), lambda *found: None)
-    search.plant(np.arange(1000), np.random.default_rng(0))
-    assert search.tree is not None
-    return Questions(Constants(), differences, Density(1000, 0.9), search.tree, search, Walls()), search
-
-
-def test_a_set_that_fades_into_noise_is_asked_again_before_it_is_cut() -> None:
-    questions, search = asking(1e-3)
-    assert search.tree is not None
-    clear, faded = (Node(100, 300, 1.0, error, several=True) for error in (0.16, 0.17))
-    assert questions.about(clear) is None
-    assert questions.cut(clear, 1)[0].indices.tolist() == search.tree.order[100:200].tolist()
-    again = questions.about(faded)
-    assert again is not None
-    assert again.indices.tolist() == search.tree.order[100:300].tolist()
-    eps = again.steps[0] / search.tree.weights[100]
-    error = 1e-3 / (math.sqrt(2.0 * again.repeats) * eps)
-    again.absorb(Change(1.2 * eps, -1.2 * eps))
-    # Both are unbiased: the mean weighs them by what they are worth.
-    assert faded.u == pytest.approx(
-        (1.0 / 0.17**2 + 1.2 / error**2) / (1.0 / 0.17**2 + 1.0 / error**2), rel=1e-2
-    )
-    assert faded.error == pytest.approx((1.0 / 0.17**2 + 1.0 / error**2) ** -0.5, rel=1e-2)
-    assert questions.about(faded) is None
-    assert questions.cut(faded, 1)[0].indices.tolist() == search.tree.order[100:200].tolist()
-
-
-def test_labels_stay_on_one_side_where_a_bound_is_near() -> None:
-    questions, search = asking(1e-9)
-    assert search.tree is not None
-    search.tree.limits = (np.ones(1000), np.full(1000, 1e-15))  # ahead, and behind
-    labels = questions._labels(Node(0, 1000, 1.0, 0.0), 0, 1000)
-    assert labels.shares is AHEAD
-    assert (labels.steps / search.tree.weights > 0.0).all()
-
-
-def test_what_was_not_there_when_asked_alone_makes_looks_shorter() -> None:
-    questions, _ = asking(1e-6)
-    pairs = questions.differences.pairs
-    assert pairs is not None
-    before = pairs.look(1.0, 0.01).eps
-    assert before > 0.1  # as far as the root was regular, and farther
-    for start, stop, after in ((0, 2, before), (5, 6, 0.05)):  # two coordinates may have misled their label
-        node = Node(start, stop, 0.5, 1e-6, candidate=start)
-        alone = questions.about(node)
-        assert alone is not None
-        alone.absorb(Change(0.0, 0.0, 0.0))
-        assert pairs.look(1.0, 0.01).eps == pytest.approx(after)
-
-
-def test_where_looks_go_to_both_sides_a_refresh_has_signs_of_its_own() -> None:
-    questions, _ = asking(1e-6)
-    for pairs in (questions.differences.pairs, None):
-        questions.differences.pairs = pairs
+    differences.noise, both = 1e-6, Pairs(1e-6, 4.0)
+    both.begin(0.1, Change(0.1, -0.1, 0.05))
+    for pairs in (both, None):
+        differences.pairs = pairs
         walls = Walls()
         walls.centre(np.zeros(50))
-        support = Support(Constants(), questions.differences, walls)
+        support = Support(Constants(), differences, walls)
         for coordinate in range(50):
             support.add(coordinate, 1.0, 1.0)
         support.plant(np.random.default_rng(1), 0.0)
@@ -188,40 +131,6 @@ def test_repeated_looks_tell_that_noise_is_larger_than_assumed() -> None:
         assert (differences.noise == 1e-3) == kept
         assert differences.noise == pytest.approx(1e-3 if kept else 5.5e-3, rel=0.3)
         assert differences.pairs.noise == differences.noise
-
-
-def after_three_finds() -> tuple[Questions, Tree]:
-    """Return questions when three coordinates of curvature one have been found."""
-    questions, search = asking(1e-4)
-    pairs = questions.differences.pairs
-    assert search.tree is not None
-    assert pairs is not None
-    for _ in range(3):
-        pairs.meet(0.1, Change(0.1, -0.1, 0.05))
-        questions.differences.meet(1.0)
-    return questions, search.tree
-
-
-@pytest.mark.parametrize(("slope", "queries"), [(0.1, 2), (3.0, 1)])
-def test_a_coordinate_that_promises_little_is_confirmed_on_both_sides(slope: float, queries: int) -> None:
-    questions, tree = after_three_finds()
-    u = slope * float(tree.weights[5])
-    request = questions.about(Node(5, 6, u, 1e-9))
-    assert request is not None
-    assert len(request.shares) * request.repeats == queries
-
-
-def test_a_curvature_far_above_the_others_is_looked_at_again() -> None:
-    questions, tree = after_three_finds()
-    node = Node(5, 6, 0.1 * float(tree.weights[5]), 1e-9)
-    first = questions.about(node)
-    assert first is not None
-    length = abs(float(first.steps[0]))
-    bend = 0.5 * 5.0 * length**2
-    first.absorb(Change(-0.1 * length + bend, 0.1 * length + bend))
-    second = questions.about(node)
-    assert second is not None
-    assert abs(float(second.steps[0])) == pytest.approx(3.0 * length)
 
 
 def test_a_refresh_is_repeated_as_often_as_the_search() -> None:

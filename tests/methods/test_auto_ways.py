@@ -20,13 +20,8 @@ from gracezo.core.box import Box, Fence
 from gracezo.core.method import Problem
 from gracezo.core.types import FloatArray
 from gracezo.methods.auto.constants import Constants
-from gracezo.methods.auto.density import Density
 from gracezo.methods.auto.difference import Differences
 from gracezo.methods.auto.hunt import Hunt
-from gracezo.methods.auto.questions import Questions
-from gracezo.methods.auto.request import Change
-from gracezo.methods.auto.search import Search
-from gracezo.methods.auto.tree import Node
 from gracezo.methods.auto.walls import Walls
 from gracezo.methods.auto.ways.coordinates import Coordinates
 from gracezo.methods.auto.ways.coupling import uphill
@@ -415,20 +410,6 @@ def test_noise_is_left_to_the_hunt(level: float, begun: Counter[str]) -> None:
     result = run(lambda x: f(x) + noise * float(rng.normal()), [], max_queries=1000, noise=told)
     assert "noisy" in result.message
     assert (set(begun), result.nfev > 200) == ({"Hunt"}, True)
-
-
-def test_labels_in_a_window_at_the_beginning_of_a_set_leave_no_empty_part() -> None:
-    differences, density = Differences(Constants()), Density(1000, 0.9)
-    differences.centre(np.zeros(1000), 1.0)
-    search = Search(Constants(), differences, density, lambda *found: None)
-    search.plant(np.arange(1000), np.random.default_rng(0))
-    assert search.tree is not None
-    node = Node(0, 1000, 1.0, 1e-9, moment=5.0, blur=1.0, window=(0, 10))
-    labels = Questions(Constants(), differences, density, search.tree, search, Walls()).about(node)
-    assert labels is not None
-    assert labels.indices.tolist() == search.tree.order[:10].tolist()
-    labels.absorb(Change(0.0))
-    assert (search.tree.pop(1), node.window, node.several) == (node, None, True)
 
 
 @pytest.mark.parametrize("side", [-1.0, 0.0, 1.0])

@@ -125,6 +125,7 @@ def gradient_object(found: GradientEstimate) -> dict[str, Any]:
         "dimension": int(found.size),
         "norm": found.found,
         "residual": float(found.residual),
+        "background": float(found.background),
         "flat": bool(found.flat),
         "coordinates": [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)],
     }

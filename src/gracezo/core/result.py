@@ -242,7 +242,10 @@ class GradientEstimate:
     confirmed : ndarray of bool
         Whether the value was measured on that coordinate alone.
     residual : float
-        Gradient norm measured outside `indices`; NaN when it was not measured.
+        Share of the squared gradient norm that is outside `indices`, 0 to 1, estimated; NaN when it is not
+        known.
+    background : float
+        Root mean square of a derivative outside `indices`, estimated; NaN when it is not known.
     queries : int
         What the estimate cost.
     flat : bool
@@ -266,6 +269,7 @@ class GradientEstimate:
     errors: FloatArray = field(default_factory=lambda: _NO_FLOATS)
     confirmed: BoolArray = field(default_factory=lambda: _NO_BOOLS)
     residual: float = np.nan
+    background: float = np.nan
     queries: int = 0
     flat: bool = False
     shape: tuple[int, ...] | None = None

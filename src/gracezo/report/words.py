@@ -110,7 +110,7 @@ def gradient(found: GradientEstimate) -> str:
         head,
         f"  cost      {counted(found.queries, 'query', 'queries')}",
         f"  norm      {number(found.found)}",
-        f"  residual  {'not measured' if math.isnan(found.residual) else number(found.residual)}",
+        f"  residual  {_outside(found)}",
     ]
     order = abs(found.values).argsort()[::-1][:COORDINATES].tolist()
     names = found.names or Names(found.shape or (found.size,))
@@ -139,6 +139,16 @@ def columns(rows: Sequence[tuple[str, ...]]) -> list[str]:
     return [
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in rows
     ]
+
+
+def _outside(found: GradientEstimate) -> str:
+    """Return what is known of the derivatives that were not found."""
+    if math.isnan(found.residual):
+        return "not measured"
+    share = f"{100.0 * found.residual:.2g} % of the squared norm"
+    if not found.background > 0.0:
+        return share
+    return f"{share}: a background of {found.background:.2g} a coordinate"
 
 
 def number(value: float) -> str:

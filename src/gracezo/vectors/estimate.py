@@ -264,8 +264,6 @@ def _of_columns(found: Columns, at: Point) -> JacobianEstimate:
 
 def _of_gradient(gradient: GradientEstimate, outputs: FloatArray) -> JacobianEstimate:
     order = np.argsort(-np.abs(gradient.values), kind="stable")
-    whole = gradient.found**2 + gradient.residual**2
-    share = gradient.residual**2 / whole if whole > 0.0 else 0.0
     return JacobianEstimate(
         (1, gradient.size),
         gradient.indices[order],
@@ -273,9 +271,9 @@ def _of_gradient(gradient: GradientEstimate, outputs: FloatArray) -> JacobianEst
         gradient.errors[None, order],
         0,
         outputs,
-        float(share),
-        float(gradient.residual / np.sqrt(gradient.size)),
-        bool(share < 1e-4),
+        gradient.residual,
+        gradient.background,
+        bool(gradient.residual < 1e-4),
         "few columns",
         message=f"{len(order):,} columns found by the search for one output",
     )

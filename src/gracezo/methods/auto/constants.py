@@ -17,6 +17,9 @@ class Constants:
         Weights of a probe are ± uniform in 1 ± `spread`: plain signs would let equal derivatives cancel.
     trust
         Standard errors beyond which a measured value counts as different from zero.
+    likely
+        Standard deviations within which a value lies as a rule: those of a candidate from its label, and of
+        what looks like background from zero.
     confirm
         Length of a confirming query, as a share of the Newton step expected there.
     descend
@@ -48,6 +51,7 @@ class Constants:
     rounding: float = 2.0
     spread: float = 0.5
     trust: float = 4.0
+    likely: float = 3.0
     confirm: float = 0.3
     descend: float = 0.25
     expand: float = 0.75

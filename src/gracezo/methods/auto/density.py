@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
+from scipy.special import gammainc
 
 
 class Density:
@@ -29,17 +30,37 @@ class Density:
         self._rho = np.exp(np.linspace(-math.log(d), 0.0, 48)) if d > 1 else np.ones(1)
         self._log = np.zeros(len(self._rho))
         self._keep = keep
+        self._d = d
+        self._found = 0
+        self._weights: np.ndarray | None = None  # of the posterior, as long as nothing was learned
+
+    def found(self) -> None:
+        """Note that one more has been found: there are at least as many as that."""
+        self._found += 1
+        self._weights = None
+
+    @property
+    def _posterior(self) -> np.ndarray:
+        if self._weights is None:
+            log = self._log
+            if self._found:
+                log = log + np.log(gammainc(self._found, self._rho * self._d) + 1e-300)
+            weights = np.exp(log - log.max())
+            self._weights = weights / weights.sum()
+        return self._weights
+
+    def none(self, n: np.ndarray) -> np.ndarray:
+        """Return the probability that a set of n holds none, for each n."""
+        return np.asarray(np.exp(-np.multiply.outer(n, self._rho)) @ self._posterior)
 
     @property
     def mean(self) -> float:
         """The share of the coordinates that matter, in the mean of the posterior."""
-        weight = np.exp(self._log - self._log.max())
-        return float(weight @ self._rho / weight.sum())
+        return float(self._rho @ self._posterior)
 
     def alone(self, n: float) -> float:
         """Return the probability that a non-empty set of n holds exactly one."""
-        weight = np.exp(self._log - self._log.max())
-        return float(weight @ _alone(self._rho * n) / weight.sum())
+        return float(_alone(self._rho * n) @ self._posterior)
 
     def saw_labels(self, n: float, decoded: bool) -> None:
         """Learn from labels asked on a set of n."""
@@ -53,6 +74,7 @@ class Density:
     def _learn(self, chance: np.ndarray, happened: bool) -> None:
         likelihood = chance if happened else 1.0 - chance
         # No single observation rules anything out: the model is not that good.
+        self._weights = None
         self._log = self._keep * self._log + np.log(np.clip(likelihood, 0.01, None))
 
 

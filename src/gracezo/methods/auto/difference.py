@@ -130,6 +130,22 @@ class Differences:
         """How badly the typical curvature stands in for a single one: the share of a step's gain it loses."""
         return self._varied
 
+    @property
+    def knows_curvature(self) -> bool:
+        """Whether the curvature of a coordinate that matters has been measured."""
+        return not math.isnan(self._typical)
+
+    @property
+    def most_curved(self) -> float:
+        """The largest curvature of those met lately, of either sign."""
+        return max((abs(curvature) for curvature in self._met[-31:]), default=0.0)
+
+    def curvature_deviation(self, expected: float) -> float:
+        """Return how far a curvature may be from the expected one; without limit while few have been met."""
+        if len(self._met) < 3:
+            return math.inf
+        return max(float(np.std(self._met[-31:])), math.sqrt(self._constants.alike) * expected)
+
     def odd(self, curvature: float) -> bool:
         """Whether a curvature is far above those met, so that a wrong slope may be behind it."""
         return len(self._met) >= 3 and curvature > 3.0 * self.typical

@@ -21,13 +21,14 @@ from gracezo.core.keys import Key
 from gracezo.core.method import Problem
 from gracezo.core.result import Finish
 from gracezo.core.types import IntArray
+from gracezo.methods.auto.belief import Belief
 from gracezo.methods.auto.beyond import lower_beyond
 from gracezo.methods.auto.both import together
 from gracezo.methods.auto.constants import FORGONE, NOTHING, SMALL, SMOOTH, Constants
-from gracezo.methods.auto.density import Density
 from gracezo.methods.auto.difference import Differences
 from gracezo.methods.auto.request import Request, answered
 from gracezo.methods.auto.search import Search
+from gracezo.methods.auto.search.confirm import Found
 from gracezo.methods.auto.step import FULL, Stepper
 from gracezo.methods.auto.support import Support, outside
 from gracezo.methods.auto.timing import Timing
@@ -80,8 +81,8 @@ class Hunt:
         self.walls = Walls(problem.bounds)
         """The bounds around the present point."""
         self._support = Support(constants, self.differences, self.walls)
-        self._density = Density(problem.free, constants.forget)
-        self._search = Search(constants, self.differences, self._density, self._found, self.walls)
+        self._belief = Belief(problem.free, constants)
+        self._search = Search(constants, self.differences, self._belief, self._found, self.walls)
         self._timing = Timing(constants.overhead, ledger)
         self._stepper = Stepper(
             constants,
@@ -204,7 +205,7 @@ class Hunt:
             before = self._ledger.rounds
             heard = yield from answered(at, requests)
             self._timing.spend(self._ledger.rounds - before, self._rounds(refreshing))
-            self.share += _SLOWLY * (self._density.mean - self.share)
+            self.share += _SLOWLY * (self._belief.density.mean - self.share)
             self._stepper.landing.note(at, heard)
         return at
 
@@ -259,10 +260,10 @@ class Hunt:
         self._stepper.care = FULL
         self._replant_support(doubt=math.inf)
 
-    def _found(self, coordinate: int, slope: float, curvature: float, error: float) -> None:
+    def _found(self, found: Found) -> None:
         self._fruitless = 0
         self._stale = self._stale or not self._searched_here
-        self._support.add(coordinate, slope, curvature, error)
+        self._support.add(found.coordinate, found.slope, found.curvature, found.error)
 
     # ------------------------------------------------------------ bids
 
@@ -374,11 +375,11 @@ class Hunt:
 
     def _sharpen(self) -> bool:
         """Look more often from now on, if noise may hide a decrease; return whether it may."""
-        tree, pairs = self._search.tree, self.differences.pairs
-        if tree is None or pairs is None:
+        pairs = self.differences.pairs
+        if self._search.order is None or pairs is None:
             return False
-        # What is seen of all sets together, and in none of them, is hidden too.
-        error = max(tree.error, tree.unexplained / self._constants.trust)
+        # What is seen of all groups together, and in none of them, is hidden too.
+        error = max(self._search.error, self._search.open.norm / self._constants.trust)
         return pairs.sharpen(error, self.differences.flattest)
 
     def _replant_outside(self) -> list[Request] | None:

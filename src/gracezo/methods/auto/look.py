@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from gracezo.core.asks import Role
 from gracezo.core.types import FloatArray, IntArray
-from gracezo.methods.auto.request import Change, Request
+from gracezo.methods.auto.request import Change, Request, unheard
 
 
 class Room(NamedTuple):
@@ -52,7 +52,7 @@ class Look:
         indices: IntArray,
         weights: FloatArray,
         role: Role,
-        absorb: Callable[[Change], None],
+        absorb: Callable[[Change], None] = unheard,
         foreseen: float = math.nan,
         allowed: float = 0.0,
     ) -> Request:

@@ -12,8 +12,8 @@ from gracezo.core.steps import in_batches, reserving
 from gracezo.methods.auto.answer import DRAWS, answering, drawn_again, measured_again
 from gracezo.methods.auto.beginning import best_known
 from gracezo.methods.auto.constants import ANSWERS, BOTTOMLESS, Constants
-from gracezo.methods.auto.estimator import TreeEstimator
 from gracezo.methods.auto.hunt import Hunt
+from gracezo.methods.auto.search.estimator import TreeEstimator
 from gracezo.methods.auto.units import Units
 from gracezo.methods.auto.ways.coordinates import Coordinates
 from gracezo.methods.auto.ways.dense import Dense
@@ -59,6 +59,7 @@ class Auto:
             eps=self._eps,
             bounds=problem.bounds,
             noise=problem.noise,
+            tol=problem.tol,
         )
         return units.estimated(search.estimate(units.inward(at), step, key))
 

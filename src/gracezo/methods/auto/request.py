@@ -57,6 +57,10 @@ class Change:
         return Change(self.ahead - other.ahead, self.behind - other.behind, self.near - other.near)
 
 
+def unheard(change: Change) -> None:
+    """Let nobody absorb a change: whoever yields requests is sent their changes."""
+
+
 @dataclass(frozen=True, eq=False)
 class Request:
     """A displacement from the present point, at which multiples of it to look, and who absorbs the change.
@@ -68,7 +72,7 @@ class Request:
     indices: IntArray
     steps: FloatArray
     role: Role
-    absorb: Callable[[Change], None]
+    absorb: Callable[[Change], None] = unheard
     shares: tuple[float, ...] = AHEAD
     repeats: int = 1
     expected: float = math.nan

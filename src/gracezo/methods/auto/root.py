@@ -27,7 +27,7 @@ from gracezo.methods.auto.constants import FAR, NOISY_STRIDE, QUIET, STRIDE, Con
 from gracezo.methods.auto.difference import Differences
 from gracezo.methods.auto.pairs import Pairs
 from gracezo.methods.auto.request import AHEAD, CHECKED, Change, Request, answered
-from gracezo.methods.auto.tree import Tree
+from gracezo.methods.auto.search.groups import Order
 
 _FAR_NOISY = 10.0  # the same where f is noisy, and ε long
 _GOLDEN = 0.5 * (1.0 + math.sqrt(5.0))
@@ -47,12 +47,12 @@ class FirstLook:
         The order and the weights of the coordinates.
     """
 
-    def __init__(self, constants: Constants, differences: Differences, tree: Tree) -> None:
+    def __init__(self, constants: Constants, differences: Differences, tree: Order) -> None:
         self._constants = constants
         self._differences = differences
         self._tree = tree
-        self._squares = tree.squares(0, len(tree.order))
-        self._room = tree.room(0, len(tree.order))
+        self._squares = tree.squares(0, len(tree.coordinates))
+        self._room = tree.room(0, len(tree.coordinates))
         self._curvature = self._uncertain = 0.0  # of the last fit, and its error
         self._looks: list[tuple[float, float]] = []  # distances ahead, ascending, and how f changed there
         self._seen: list[float] = []  # values of f
@@ -196,7 +196,7 @@ class FirstLook:
     def _level(self, at: Point, first: float = 0.0) -> Steps[float]:
         """Return the standard deviation of the noise, as far as it exceeds rounding."""
         norm = math.sqrt(self._squares)
-        line = SparseRows.single(self._tree.order, self._tree.weights / norm)
+        line = SparseRows.single(self._tree.coordinates, self._tree.weights / norm)
         measured = yield from measure_noise(at, line, self._room.ahead * norm, first)
         return measured.level if measured.level > self._differences.rounding else 0.0
 
@@ -285,7 +285,7 @@ class FirstLook:
             self.flat = self.flat and change.ahead == 0.0
 
         requests = [
-            Request(self._tree.order, distance * self._tree.weights, Role.PROBE, absorb, shares)
+            Request(self._tree.coordinates, distance * self._tree.weights, Role.PROBE, absorb, shares)
             for distance in distances
         ]
         yield from answered(at, requests)

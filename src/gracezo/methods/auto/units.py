@@ -108,9 +108,9 @@ class Units:
         found = yield from relayed(steps, self._answered, self._moved)
         unit = self._unit or 1.0
         slope = unit / self._at(found.indices)
-        # The norm of derivatives of different units is no number.
-        residual = found.residual * unit / self._scale if isinstance(self._scale, float) else np.nan
-        return replace(found, values=found.values * slope, errors=found.errors * slope, residual=residual)
+        # Where coordinates have units of their own, so has the background of each: that of the typical one.
+        background = found.background * unit / float(np.median(self._scale))
+        return replace(found, values=found.values * slope, errors=found.errors * slope, background=background)
 
     def value(self, size: float) -> float:
         """Return a difference of values as the user has it."""

@@ -88,10 +88,10 @@ class Verdict:
 
     def _hides(self) -> bool:
         """Whether noise or rounding may hide a decrease that matters: above itself, or all of a small one."""
-        noise, tree = self.differences.noise, self.search.tree
-        if noise > LOUD * self.fallen or tree is None:
+        noise, search = self.differences.noise, self.search
+        if noise > LOUD * self.fallen or search.order is None:
             return noise > LOUD * self.fallen
-        unseen = self.differences.promise(self.trust * tree.error)
+        unseen = self.differences.promise(self.trust * search.error)
         if noise == 0.0:
             moved = self.fallen > 0.0 and len(self.support) < len(self.free)
             return moved and unseen > max(SMALL * self.fallen, self.differences.negligible)

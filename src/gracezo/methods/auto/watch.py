@@ -23,7 +23,6 @@ class Watch:
     def __init__(self, constants: Constants) -> None:
         self._constants = constants
         self._drifted = (1.0, 2.0)  # rechecks: found changed, and made
-        self._stirs = (1.0, 1.0)  # steps: how much reason they have given to recheck, and made
         self._stirred = 0.0  # how much reason there is now, up to one
         self.doubt = 0.0
         """Decrease that may have come up outside of what the tree knows."""
@@ -42,17 +41,11 @@ class Watch:
         # A step missed by as much as the tree may be off is reason enough to look.
         reason = min(1.0, missed / self._constants.drift)
         self._stirred = min(1.0, self._stirred + reason)
-        self._stirs = counted(self._stirs, reason, self._constants.forget)
 
     @property
     def drifting(self) -> float:
         """How often a recheck found the tree out of date."""
         return self._drifted[0] / self._drifted[1]
-
-    @property
-    def lasting(self) -> float:
-        """How likely the tree is to be true still after the next step."""
-        return 1.0 - self.drifting * self._stirs[0] / self._stirs[1]
 
     def overdue(self, cost: float) -> bool:
         """Whether the tree is more likely to waste the queries of the next find than a recheck costs: one."""

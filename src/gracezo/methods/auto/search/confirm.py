@@ -1,0 +1,375 @@
+"""The look at one coordinate alone that makes sure of it.
+
+On its way down it is long enough to give the curvature as well. Where values are noisy it goes to both
+sides, and where a wall holds the coordinate it goes a little inward.
+
+A look of length ℓ shows −ℓ·s + ½·ℓ²·H. If the slope s is uncertain by background, what it misses of the
+foreseen is shared out between s and H by how uncertain either is (a Gaussian posterior).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Generator
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from gracezo.core.asks import Role
+from gracezo.methods.auto.belief import Belief
+from gracezo.methods.auto.constants import Constants
+from gracezo.methods.auto.difference import Differences
+from gracezo.methods.auto.look import Room
+from gracezo.methods.auto.pairs import Pairs
+from gracezo.methods.auto.request import BOTH, CHECKED, Change, Request
+from gracezo.methods.auto.walls import Walls
+
+_SAME = 0.3  # relative difference of slopes that pass for one
+_PRECISE = 0.01  # relative error of a slope that needs no pair to confirm it
+_PLAIN = 100.0  # times the noise: what a coordinate promises, if one query is to show its curvature
+_LONGER = 3  # times that a confirming look is made three times longer, to see the curvature
+_NEAR = 0.2  # share of the last length below which a kink passes for being right here
+_SURPRISE = 0.1  # share of the linear prediction by which a true one rarely misses
+_SEEN = 0.3  # share of the wanted length that shows the curvature well enough
+
+
+@dataclass(frozen=True)
+class Found:
+    """A confirmed coordinate: its derivative, the error of that, and its curvature, NaN if unknown.
+
+    `taken` is the derivative that its group has shown, `blur` the error that is left when it is taken out.
+    """
+
+    coordinate: int
+    slope: float
+    error: float
+    curvature: float
+    taken: float
+    blur: float = 0.0
+    alone: bool = True
+    """Whether it was asked alone; or else its derivative is what subtraction has left."""
+    others: float = 0.0
+    """Norm of the other weights in the sum that its derivative was read from, over its own."""
+
+
+@dataclass(frozen=True)
+class Kink:
+    """A coordinate that leads uphill on both sides, and the slope that its group showed."""
+
+    coordinate: int
+    taken: float
+    blur: float = 0.0
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """It is not the one."""
+
+
+Answer: TypeAlias = Found | Kink | Wrong
+Confirming: TypeAlias = Generator[list[Request], list[Change], Answer]
+MayConfirm: TypeAlias = Generator[list[Request], list[Change], Answer | None]
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A coordinate to be looked at alone.
+
+    Attributes
+    ----------
+    coordinate, weight
+        Which one, and its weight in the sums that have led to it.
+    slope, error
+        Its derivative by these sums, if it is the one, and the standard deviation of that.
+    room
+        How far it can go along its weight.
+    single
+        Whether it is alone in its group.
+    doubtful
+        Whether it explains its group none too well.
+    """
+
+    coordinate: int
+    weight: float
+    slope: float
+    error: float
+    room: Room
+    single: bool = False
+    doubtful: bool = False
+
+    @property
+    def side(self) -> int:
+        """The sign of its sum: 0 where its weight led downhill, 1 uphill."""
+        return int(self.weight * self.slope > 0.0)
+
+    def move(self, length: float) -> tuple[np.ndarray, np.ndarray]:
+        """Return a displacement on its way down."""
+        return np.array([self.coordinate]), np.array([-math.copysign(length, self.slope)])
+
+
+@dataclass(frozen=True, eq=False)
+class Confirmation:
+    """Looks at candidates, one by one.
+
+    Attributes
+    ----------
+    constants, differences, belief
+        What the run has assumed and learned.
+    walls
+        The bounds around the present point.
+    complete
+        Whether slopes are wanted for their own sake.
+    thorough
+        Whether what falls by little behind a kink is wanted, too.
+    """
+
+    constants: Constants
+    differences: Differences
+    belief: Belief
+    walls: Walls
+    complete: bool = False
+    thorough: bool = False
+
+    def of(self, candidate: Candidate) -> Confirming:
+        """Make sure of a candidate."""
+        pairs, slope = self.differences.pairs, candidate.slope
+        if pairs is not None and (
+            pairs.unsure
+            or candidate.error > _PRECISE * abs(slope)
+            or self.differences.promise(slope) < _PLAIN * pairs.noise
+        ):
+            answer = yield from self._both(candidate, pairs)
+            if answer is not None:
+                return answer
+        if self._blurred(candidate):
+            return (yield from self._near(candidate))
+        return (yield from self._down(candidate)) or (yield from self._touch(candidate))
+
+    def _check(self, candidate: Candidate) -> Generator[list[Request], list[Change], bool]:
+        """Look at a doubtful candidate near by, where f must fall by its slope; true before a wall.
+
+        Far away f may fall along any coordinate, and the wrong one would be taken for confirmed.
+        """
+        slope = candidate.slope
+        length = 0.1 * self.constants.confirm * abs(slope) / self.differences.newton(slope)
+        if length > self.walls.room(candidate.coordinate, slope):
+            return True
+        (change,) = yield [Request(*candidate.move(length), Role.CONFIRM)]
+        return change.ahead <= -0.5 * length * abs(slope)
+
+    # ------------------------------------------------------------ for the sake of the slope
+
+    def _blurred(self, candidate: Candidate) -> bool:
+        """Whether the slope is wanted, and background has blurred it by more than a look near by does."""
+        differences = self.differences
+        if not (self.complete and differences.pairs is None and differences.knows_curvature):
+            return False
+        look = differences.across(candidate.weight**2, candidate.slope, room=candidate.room)
+        return candidate.error > look.fixed / abs(candidate.weight)
+
+    def _near(self, candidate: Candidate) -> Confirming:
+        """Look near by: for the slope, with an error of its own."""
+        weight, slope = candidate.weight, candidate.slope
+        look = self.differences.across(weight**2, weight * slope, room=candidate.room)
+        (change,) = yield [look.request(np.array([candidate.coordinate]), np.array([weight]), Role.CONFIRM)]
+        value, error = (part / weight for part in self.differences.read(look, change))
+        right = abs(value - slope) <= self.constants.trust * math.hypot(error, candidate.error)
+        if not right:
+            return Wrong()
+        self.belief.tried(candidate.side, True)
+        # Its curvature is that of those met, or that of the most curved of them.
+        bias = 0.5 * look.eps * abs(weight) * self.differences.most_curved
+        error = math.hypot(error, bias)
+        return Found(candidate.coordinate, value, error, math.nan, value, error)
+
+    # ------------------------------------------------------------ on the way down
+
+    def _down(self, candidate: Candidate) -> MayConfirm:
+        """Look on its way down, far enough to see its curvature; None before a wall."""
+        rules, differences = self.constants, self.differences
+        slope = candidate.slope
+        wanted = rules.confirm * abs(slope) / differences.newton(slope)
+        first: tuple[float, float] | None = None  # length and change of the first look, when two are combined
+        failed: tuple[float, float] | None = None  # the same of the last one that showed no descent
+        while True:
+            length = min(wanted, self.walls.room(candidate.coordinate, slope))
+            if length * abs(slope) <= rules.trust * differences.rounding < wanted * abs(slope):
+                return None
+            (answer,) = yield [Request(*candidate.move(length), Role.CONFIRM)]
+            change, linear = answer.ahead, length * abs(slope)
+            curvature, steepness = 2.0 * (change + linear) / length**2, abs(slope)
+            down = change <= -rules.descend * linear
+            if first is not None:
+                steepness, curvature = _side(first, (length, change))
+                down = min(change, first[1]) < 0.0
+            if down:
+                bent = first is None and 0.5 * curvature * length > 0.1 * abs(slope)
+                if candidate.side and bent and differences.odd(curvature):
+                    # Probed uphill, confirmed downhill: a kink may lie between, with another slope behind it.
+                    first, wanted = (length, change), 0.5 * length
+                    continue
+                surprising = candidate.doubtful and self._surprising(candidate, length, change)
+                if surprising and differences.pairs is None and not (yield from self._check(candidate)):
+                    return Wrong()
+                taken = abs(slope)
+                if first is None:
+                    taken, curvature = self._shared(candidate, length, change)
+                    steepness = taken
+                seen = length >= _SEEN * wanted  # or else a wall was too near to see the curvature
+                signed = (math.copysign(steepness, slope), math.copysign(taken, slope))
+                return self._confirmed(candidate, *signed, curvature if seen else math.nan, length)
+            shorter = 0.0 if first is not None else self._shorter(candidate, failed, length, change)
+            if shorter > 0.0:
+                failed, wanted = (length, change), shorter
+                continue
+            behind = None if first is not None else self._behind(candidate, failed, (length, change))
+            if behind is not None:
+                first, (steepness, wanted) = (length, change), behind
+                slope = math.copysign(steepness, slope)  # that is all that it promises
+                continue
+            self.belief.tried(candidate.side, False)
+            if candidate.single or change >= rules.descend * linear:
+                # Uphill on this side too: a kink. It is no use, but it is accounted for.
+                return Kink(candidate.coordinate, candidate.slope)
+            return Wrong()
+
+    def _confirmed(
+        self, candidate: Candidate, slope: float, taken: float, curvature: float, length: float
+    ) -> Found:
+        """Take in what a look on the way down has shown."""
+        self.belief.tried(candidate.side, True)
+        if not math.isnan(curvature):
+            self.differences.meet(curvature)
+            if 0.0 < 0.5 * curvature * length <= self.constants.trust * candidate.error:
+                # Perhaps nothing but the error of the slope: it promises no more than all of f.
+                curvature = max(curvature, self.differences.floor(slope))
+        return Found(candidate.coordinate, slope, candidate.error, curvature, taken)
+
+    def _surprising(self, candidate: Candidate, length: float, change: float) -> bool:
+        """Whether f fell otherwise than foreseen, as it may along any coordinate far away."""
+        steepness, expected = abs(candidate.slope), self.differences.newton(candidate.slope)
+        missed = change + length * steepness - 0.5 * length**2 * expected
+        return abs(missed) > _SURPRISE * length * steepness
+
+    def _shared(self, candidate: Candidate, length: float, change: float) -> tuple[float, float]:
+        """Return steepness and curvature, given by how much f changed."""
+        steepness, expected = abs(candidate.slope), self.differences.newton(candidate.slope)
+        missed = change + length * steepness - 0.5 * length**2 * expected
+        bends = 0.5 * length**2 * self.differences.curvature_deviation(expected)
+        slips = length * candidate.error
+        share = 1.0 if not math.isfinite(bends) or slips == 0.0 else bends**2 / (bends**2 + slips**2)
+        return steepness - (1.0 - share) * missed / length, expected + 2.0 * share * missed / length**2
+
+    def _shorter(
+        self, candidate: Candidate, failed: tuple[float, float] | None, length: float, change: float
+    ) -> float:
+        """Return how far to look after a step that was no descent; zero when f leads uphill at once.
+
+        First as a parabola says. If f goes on rising, the line through what was met says where f would have
+        turned: where it meets the tangent of the way down. At a kink right here that is next to nowhere.
+        """
+        slope = abs(candidate.slope)
+        if failed is None:
+            return 0.25 * length * length * slope / (change + length * slope)
+        if not candidate.single and change < self.constants.descend * length * slope:
+            return 0.0  # next to flat: more likely the wrong coordinate
+        far, there = failed
+        rise = (there - change) / (far - length)
+        turn = (rise * length - change) / (rise + slope)
+        # What was probed alone, and downhill, leads down for certain, however near it turns.
+        nearest = 0.0 if not candidate.side and candidate.single else _NEAR * length
+        seen = turn * slope > self.constants.trust * self.differences.rounding
+        return turn if seen and turn > nearest else 0.0
+
+    def _behind(
+        self, candidate: Candidate, failed: tuple[float, float] | None, last: tuple[float, float]
+    ) -> tuple[float, float] | None:
+        """Return how steep f falls on the other side of a kink, if by little, and how far to look for it."""
+        if not self.thorough or failed is None or not candidate.side or not candidate.single:
+            return None
+        steepness, curvature = _side(failed, last)
+        least = self.constants.trust * self.differences.rounding
+        if steepness <= 0.0 or not 0.5 * steepness**2 > least * curvature > 0.0:
+            return None
+        return steepness, steepness / curvature
+
+    # ------------------------------------------------------------ noise and walls
+
+    def _both(self, candidate: Candidate, pairs: Pairs) -> MayConfirm:
+        """Look to both sides: slope and curvature, each with its error.
+
+        It counts as found when its slope differs from zero by `trust` standard errors. None before a wall.
+        """
+        rules, differences = self.constants, self.differences
+        slope, coordinate = candidate.slope, candidate.coordinate
+        # The less a coordinate promises beside the noise, the nearer to its Newton step it has to be asked.
+        share = min(max(2.0 * math.sqrt(pairs.noise / differences.promise(slope)), rules.confirm), 1.0)
+        room = min(self.walls.room(coordinate, slope), self.walls.room(coordinate, -slope))
+        if room * abs(slope) <= rules.trust * pairs.noise:
+            return None
+        length, longer, shortened = 0.0, 0, False
+        while True:
+            wanted = length or max(
+                share * abs(slope) / differences.newton(slope), pairs.telling(slope, differences.length(1.0))
+            )
+            length = min(wanted, room)
+            often = pairs.often(pairs.error(length), slope)
+            error, noise = pairs.error(length, often), pairs.noise / math.sqrt(often)
+            shares = CHECKED if pairs.unsure else BOTH
+            (change,) = yield [Request(*candidate.move(length), Role.CONFIRM, shares=shares, repeats=often)]
+            # Asked downhill: the change is negative where the slope has the expected sign.
+            measured = -math.copysign(1.0, slope) * change.odd / length
+            curvature = 2.0 * change.even / length**2
+            hidden = abs(change.even) <= math.sqrt(6.0) * noise
+            steep = rules.descend * length * abs(measured)
+            if abs(measured) <= max(rules.trust * error, rules.descend * abs(slope)):
+                self.belief.tried(candidate.side, False)
+                if candidate.single:
+                    pairs.mistrust()
+                return Wrong()
+            if (
+                (hidden or differences.odd(curvature))
+                and longer < (_LONGER if hidden else 1)
+                and length < room
+            ):
+                # Noise hides the curvature, and how far to go, or has made it up: farther it will show.
+                length, longer = 3.0 * length, longer + 1
+            elif not (longer or shortened) and min(change.ahead, change.behind) > 2.0 * noise - steep:
+                # Too long a step, or a kink: a shorter one tells.
+                length, shortened = 0.5 * abs(measured) / curvature, True
+            else:
+                break
+        self.belief.tried(candidate.side, True)
+        if not math.isnan(change.near):
+            pairs.meet(length, change)
+        if not hidden:
+            differences.meet(curvature)
+        # Where it is much the same, all that the group showed was this one.
+        same = abs(measured - slope) <= _SAME * abs(slope)
+        taken = (slope, 0.0) if same else (measured, error)
+        return Found(coordinate, measured, error, math.nan if hidden else curvature, *taken)
+
+    def _touch(self, candidate: Candidate) -> Confirming:
+        """Look at a candidate that a wall holds, a little inward: whether it is the one, and no more."""
+        rules, differences = self.constants, self.differences
+        weight, slope = candidate.weight, candidate.slope
+        look = differences.along(differences.newton(slope) * weight**2, weight * slope, candidate.room)
+        (change,) = yield [look.request(np.array([candidate.coordinate]), np.array([weight]), Role.CONFIRM)]
+        value, error = differences.read(look, change)
+        self.belief.tried(candidate.side, False)
+        sum_ = weight * slope
+        if abs(value - sum_) > rules.descend * abs(sum_) + rules.trust * error:
+            return Wrong()
+        return Found(candidate.coordinate, slope, error / abs(weight), math.nan, slope)
+
+
+def _side(one: tuple[float, float], two: tuple[float, float]) -> tuple[float, float]:
+    """Return how steep f falls on one side, and its curvature there, given its changes at two lengths.
+
+    >>> _side((2.0, -2.0), (1.0, -2.0))
+    (3.0, 2.0)
+    """
+    (far, there), (near, here) = one, two
+    curvature = 2.0 * (there / far - here / near) / (far - near)
+    return 0.5 * near * curvature - here / near, curvature

@@ -1,0 +1,375 @@
+"""The search alone: one gradient, for `estimate_gradient`.
+
+It ends when what is unexplained looks like background, or is below the tolerance. What two coordinates cancel
+in a sum stays hidden under these weights, so the end is checked with others: those of K, if it was asked of
+all coordinates and is precise enough; or fresh ones, which take one more query, or a few.
+
+If most of the gradient is still outside then, or more than the tolerance, it is not sparse, and the rest is
+measured by plain differences. What the search has bought by then is not bought again: the sum of a group
+gives its last coordinate by subtraction. So only labels and looks at the wrong coordinate are lost, and
+before these come to a tenth of a gradient by plain differences, the search gives up.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from gracezo.core.asks import OutOfQueries, Point, Role, Steps
+from gracezo.core.box import Box
+from gracezo.core.keys import Key
+from gracezo.core.result import GradientEstimate
+from gracezo.core.steps import in_batches
+from gracezo.core.types import FloatArray, IntArray
+from gracezo.methods.auto.belief import Belief
+from gracezo.methods.auto.constants import Constants
+from gracezo.methods.auto.difference import Differences
+from gracezo.methods.auto.look import Room
+from gracezo.methods.auto.pairs import Pairs
+from gracezo.methods.auto.request import Change, Request, answered
+from gracezo.methods.auto.search.confirm import Found
+from gracezo.methods.auto.search.groups import Group, Order
+from gracezo.methods.auto.search.to_the_end import WholeSearch
+from gracezo.methods.auto.support import outside
+from gracezo.methods.auto.walls import Walls
+from gracezo.methods.auto.ways.way import Ledger
+
+# The noise is measured with some five degrees of freedom: by so much errors have to be wider for 95 % of
+# the values to lie within two of them (the quantile of Student's t over that of the normal distribution).
+_STUDENT = 2.57 / 1.96
+_HIDING = 1e-4  # times the norm found: what may hide beside any of so many, summed over all pairs of them
+_MOST = 0.5  # share of the squared norm: a sparse estimate holds most of it
+_LOST = 0.08  # of a gradient by plain differences: what the search may lose; with what it finds, a tenth
+_FEW = 8  # queries that it may lose in any case: labels and looks for the first two coordinates
+_EXPECTED = 0.5  # spikes among the groups that are left alone
+_UNSEEN = 0.1  # chance that two spikes that cancel in a group also cancel in the sums that make sure
+_TOGETHER = 4096  # looks at single coordinates that are prepared at once
+
+
+@dataclass(frozen=True)
+class Slope:
+    """A derivative, its standard error, and whether its coordinate was asked alone.
+
+    It was read from a sum in which the weights of `others` have that norm over its own.
+    """
+
+    value: float
+    error: float
+    alone: bool
+    others: float = 0.0
+
+
+class TreeEstimator:
+    """Finds the large coordinates of a gradient, with no sparsity given.
+
+    Parameters
+    ----------
+    d
+        Number of coordinates.
+    batch
+        Queries an ask may carry.
+    constants
+        The constants of the method.
+    eps
+        A fixed ε, when the user wants one.
+    bounds
+        What no query may leave.
+    tol
+        Share of the squared norm that may stay unfound; None: what looks like background may, if it is not
+        most of it.
+    """
+
+    def __init__(
+        self,
+        d: int,
+        *,
+        batch: int = 1,
+        constants: Constants | None = None,
+        eps: float | None = None,
+        noise: float | None = None,
+        bounds: Box | None = None,
+        tol: float | None = None,
+    ) -> None:
+        self._d = d
+        self._batch = batch
+        self._constants = constants or Constants()
+        self._eps = eps
+        self._noise = noise
+        self._walls = Walls(bounds)
+        self._tol = tol
+
+    def estimate(self, at: Point, step: int, key: Key) -> Steps[GradientEstimate]:
+        """Search, with asks no larger than the batch."""
+        return in_batches(Estimation(self, at, key).counted(), self._batch)
+
+    def begin(self) -> tuple[int, Constants, Differences, Walls]:
+        """Return what one estimation begins from."""
+        return self._d, self._constants, Differences(self._constants, self._eps), self._walls
+
+    @property
+    def batch(self) -> int:
+        """Queries an ask may carry."""
+        return self._batch
+
+    @property
+    def noise(self) -> float | None:
+        """The standard deviation of f's noise, if it is given."""
+        return self._noise
+
+    @property
+    def tol(self) -> float | None:
+        """Share of the squared norm that may stay unfound."""
+        return self._tol
+
+
+class Estimation:
+    """One estimation."""
+
+    def __init__(self, of: TreeEstimator, at: Point, key: Key) -> None:
+        self._of, self._at, self._key = of, at, key
+        self._ledger = Ledger(of.batch)
+        self._d, self._constants, self._differences, self._walls = of.begin()
+        self._belief = Belief(self._d - len(self._walls.fixed), self._constants)
+        self._search = WholeSearch(self._constants, self._differences, self._belief, self._note, self._walls)
+        self._found: dict[int, Slope] = {}
+        self._squares = 0.0  # of what was found
+        self._residual = math.nan  # squared norm of what was not
+
+    def _note(self, found: Found) -> None:
+        self._found[found.coordinate] = Slope(found.slope, found.error, found.alone, found.others)
+        self._squares += found.slope**2
+
+    def counted(self) -> Steps[GradientEstimate]:
+        """Make the estimate, and count what it asks."""
+        return self._ledger.keep(self._made())
+
+    def _made(self) -> Steps[GradientEstimate]:
+        """Search, measure the rest if that is most of it, and refine where f is noisy."""
+        differences = self._differences
+        try:
+            settled = yield from self._searched()
+            if differences.pairs is not None:
+                yield from self._refine(differences.pairs)
+            else:
+                yield from self._look_again()
+            if not settled:
+                yield from self._measure_all()
+        except OutOfQueries:
+            pass
+        indices = np.array(sorted(self._found), dtype=np.int64)
+        slopes = [self._found[j] for j in indices.tolist()]
+        errors = np.array([slope.error for slope in slopes])
+        if differences.noise and self._of.noise is None:
+            errors = _STUDENT * errors
+        left = self._d - len(self._walls.fixed) - len(indices)
+        return GradientEstimate(
+            self._d,
+            indices,
+            np.array([slope.value for slope in slopes]),
+            errors=errors,
+            confirmed=np.array([slope.alone for slope in slopes], np.bool_),
+            residual=self._share,
+            background=self._belief.tau if left else 0.0,
+            flat=self._search.flat,
+        )
+
+    # ------------------------------------------------------------ when to end
+
+    @property
+    def _share(self) -> float:
+        """The share of the squared norm that is outside of what was found."""
+        if math.isnan(self._residual):
+            return math.nan
+        return self._residual / (self._residual + self._squares) if self._residual else 0.0
+
+    @property
+    def _negligible(self) -> bool:
+        tol = self._constants.negligible**2 if self._of.tol is None else self._of.tol
+        return self._share <= tol
+
+    def _searched(self) -> Steps[bool]:
+        """Search; return whether what was found is enough."""
+        search, batch = self._search, self._of.batch
+        size = self._d - len(self._walls.fixed)
+        search.centre(self._at)
+        plantings, hidden, reached = 0, 1.0, False
+        while True:
+            taken = np.array([*self._found, *search.kinks], np.int64)
+            coordinates = outside(self._d, taken, self._walls.fixed)
+            search.plant(coordinates, self._key.child(plantings).generator())
+            if plantings == 0:
+                self._at = yield from search.begin(self._at, self._of.noise)
+            elif len(coordinates):
+                yield from answered(self._at, search.requests(batch))
+            self._look_back()
+            if search.flat:
+                return True
+            plantings += 1
+            if reached and self._negligible:
+                return True  # by other weights, too
+            if plantings > 1 and search.quiet:
+                hidden *= search.hiding
+                if hidden <= _UNSEEN:
+                    return self._enough
+                continue
+            hidden = 1.0
+            while search.asking or search.standing or not (self._negligible or self._background):
+                lost = self._ledger.queries + search.left > (1.0 + _LOST) * size + _FEW
+                if lost and not self._differences.noise:  # noise makes plain differences dearer by far
+                    return False
+                requests = search.requests(batch)
+                if not requests:
+                    break
+                yield from answered(self._at, requests)
+                self._look_back()
+                if self._negligible and not search.asking:
+                    break
+            if self._checked:
+                return self._enough
+            reached = self._of.tol is not None and self._negligible
+
+    def _look_back(self) -> None:
+        """Estimate what is outside: U² of the groups that hold a spike, and background in the others."""
+        mean = 1.0 + self._constants.spread**2 / 3.0  # square of a weight
+        self._residual = self._search.outside / mean
+
+    @property
+    def _background(self) -> bool:
+        """Whether what is unexplained looks like background; one group at least was followed to the end."""
+        search = self._search
+        if not search.dived:
+            return False
+        return search.expected < _EXPECTED
+
+    @property
+    def _enough(self) -> bool:
+        """Whether what was found holds as much of the gradient as is wanted."""
+        if self._differences.noise:
+            return True
+        return self._share <= (_MOST if self._of.tol is None else self._of.tol)
+
+    @property
+    def _checked(self) -> bool:
+        """Whether K of all coordinates shows nothing left but an error; what cancels in U does not in K.
+
+        It counts if it is no more blurred than U with fresh weights. But a coordinate may hide beside one
+        found, whose value then makes up for it in U, and nearly in K: the more likely, the more were found
+        and the more K is blurred.
+        """
+        if self._search.order is None:
+            return True
+        n = len(self._search.order)
+        moment, blur = self._search.moment
+        left, error = abs(moment) / n, self._differences.met * blur / n
+        if math.isnan(left):
+            return False
+        squares = self._search.order.squares(0, n)
+        fresh = self._differences.across(squares, 0.0).fixed
+        seen = self._belief.deviation(squares / 3.0, self._constants.trust * error)
+        hiding = len(self._found) ** 2 * seen > _HIDING * math.sqrt(self._squares)
+        if left > seen or error > fresh or hiding:
+            return False
+        self._residual = max(self._residual, 3.0 * left**2)  # labels k/n have the mean square 1/3
+        return True
+
+    # ------------------------------------------------------------ single coordinates
+
+    def _measure_all(self) -> Steps[None]:
+        """Measure all that was not found, each coordinate alone; the last of a group by subtraction.
+
+        Not of one that something was taken out of: what is wrong of that would be found in the last one.
+        """
+        order, groups = self._search.bought()
+        known = np.isin(order.coordinates, list(self._found)) | (order.weights == 0.0)
+        single: list[IntArray] = []
+        last: list[tuple[Group, int]] = []
+        for group in groups:
+            positions = group.start + np.flatnonzero(~known[group.start : group.stop])
+            if len(positions) == group.size:
+                positions = positions[:-1]
+                last.append((group, group.stop - 1))
+            single.append(positions)
+        positions = np.concatenate(single) if single else np.zeros(0, np.int64)
+        slopes: FloatArray = np.zeros(len(order))
+        errors: FloatArray = np.zeros(len(order))
+        about = self._belief.tau
+        for start in range(0, len(positions), _TOGETHER):
+            some = positions[start : start + _TOGETHER]
+            yield from answered(
+                self._at, [self._single(order, i, about, slopes, errors) for i in some.tolist()]
+            )
+        for group, position in last:
+            weights = order.weights[group.start : group.stop]
+            inside = slice(group.start, group.stop)
+            rest = group.u - float(weights @ slopes[inside])
+            weight = float(order.weights[position])
+            slopes[position] = rest / weight
+            blur = math.hypot(group.error, float(np.linalg.norm(weights * errors[inside])))
+            errors[position] = blur / abs(weight)
+        alone = set(positions.tolist())
+        for position in np.flatnonzero(~known).tolist():
+            coordinate = int(order.coordinates[position])
+            value, error = float(slopes[position]), float(errors[position])
+            self._found[coordinate] = Slope(value, error, position in alone)
+        self._residual = 0.0
+
+    def _single(
+        self, order: Order, position: int, about: float, slopes: FloatArray, errors: FloatArray
+    ) -> Request:
+        weight = float(order.weights[position])
+        look = self._differences.across(weight**2, weight * about, room=order.room(position, position + 1))
+
+        def absorb(change: Change) -> None:
+            value, error = self._differences.read(look, change)
+            slopes[position], errors[position] = value / weight, error / abs(weight)
+
+        return look.request(
+            order.coordinates[position : position + 1], np.array([weight]), Role.REFRESH, absorb
+        )
+
+    def _look_again(self) -> Steps[None]:
+        """Look at those alone whose derivative was read from a sum that is more blurred than was known."""
+        tau = self._belief.tau
+        blurred = [j for j, slope in sorted(self._found.items()) if tau * slope.others > 2.0 * slope.error]
+        if requests := [request for j in blurred if (request := self._near(j)) is not None]:
+            yield from answered(self._at, requests)
+
+    def _near(self, coordinate: int) -> Request | None:
+        """Return the look at a coordinate near by, on its way down if there is room; None between walls."""
+        differences, slope = self._differences, self._found[coordinate]
+        sides = (-math.copysign(1.0, slope.value), math.copysign(1.0, slope.value))
+        rooms = [self._walls.room(coordinate, -side) for side in sides]
+        side, room = (sides[0], rooms[0]) if rooms[0] > 0.0 else (sides[1], rooms[1])
+        look = differences.across(1.0, slope.value, room=Room(room, min(rooms)))
+        if not look.eps > 0.0:
+            return None
+
+        def absorb(change: Change) -> None:
+            value, error = differences.read(look, change)
+            bias = 0.5 * look.eps * differences.most_curved
+            self._squares += value**2 - slope.value**2
+            self._found[coordinate] = Slope(side * value, math.hypot(error, bias), True)
+
+        return look.request(np.array([coordinate]), np.array([side]), Role.CONFIRM, absorb)
+
+    def _refine(self, pairs: Pairs) -> Steps[None]:
+        """Look at each coordinate found alone, to both sides, as far as noise and cubic term balance."""
+        found, walls = self._found, self._walls
+
+        def look_at(coordinate: int) -> Request | None:
+            slope = found[coordinate].value
+            room = min(walls.room(coordinate, slope), walls.room(coordinate, -slope))
+            look = pairs.look(min(self._differences.length(1.0), room), slope)
+            if look.eps <= 0.0:
+                return None  # at a wall
+
+            def absorb(change: Change) -> None:
+                found[coordinate] = Slope(*pairs.read(look, change), True)
+
+            return look.request(np.array([coordinate]), np.ones(1), Role.PROBE, absorb)
+
+        requests = [request for j in sorted(found) if (request := look_at(j)) is not None]
+        if requests:
+            yield from answered(self._at, requests)

@@ -1,0 +1,226 @@
+"""The search: which group is asked next, in batches too, and when it begins anew."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from gracezo.core.asks import Point
+from gracezo.core.types import FloatArray
+from gracezo.methods.auto.belief import Belief
+from gracezo.methods.auto.constants import Constants
+from gracezo.methods.auto.difference import Differences
+from gracezo.methods.auto.request import Change, Request
+from gracezo.methods.auto.search import Search
+from gracezo.methods.auto.search.confirm import Found
+from gracezo.methods.auto.search.groups import Group, Order, Several
+from gracezo.methods.auto.search.to_the_end import WholeSearch
+
+
+def planted(d: int = 1000, kind: type[Search] = Search, found: dict[int, float] | None = None) -> Search:
+    """Return a search at its beginning that notes the errors of what it finds."""
+    differences, noted = Differences(Constants()), {} if found is None else found
+
+    def note(one: Found) -> None:
+        noted[one.coordinate] = one.error
+
+    search = kind(Constants(), differences, Belief(d, Constants()), note)
+    search.centre(Point(np.zeros(d), 1.0))
+    search.plant(np.arange(d), np.random.default_rng(0))
+    return search
+
+
+def order_of(search: Search) -> Order:
+    assert search.order is not None
+    return search.order
+
+
+def opened(search: Search, values: list[float], size: int) -> None:
+    """Open groups one after the other that one spike does not explain, with nothing beside them."""
+    order = order_of(search)
+    search.root(0.0, 1e-9, 0.0)
+    for group in search.open.groups:
+        search.open.take(group)
+    for place, value in enumerate(values):
+        start, stop = place * size, (place + 1) * size
+        group = Group(start, stop, value, 1e-9, order.left(start, stop), 0.0, several=Several.SURE)
+        search.reopen(group)
+
+
+def answer(search: Search, gradient: FloatArray, requests: list[Request]) -> None:
+    """Answer with what a function of that gradient and the guessed curvature would."""
+    for request in requests:
+        bend = 0.5 * search._differences.density * float(request.steps @ request.steps)
+        request.absorb(Change(float(gradient[request.indices] @ request.steps) + bend))
+
+
+@pytest.mark.parametrize("batch", [1, 4, 16])
+def test_the_largest_coordinates_are_found_first(batch: int) -> None:
+    gradient = np.zeros(1000)
+    places = [7, 100, 512, 640, 999]
+    gradient[places] = [1.0, -0.3, 0.1, 3.0, -0.03]
+    found: dict[int, float] = {}
+    search = planted(found=found)
+    rounds = 0
+    while len(found) < 5:
+        answer(search, gradient, search.requests(batch))
+        rounds += 1
+        assert rounds < 60
+        order = order_of(search)
+        true = order.weights @ gradient[order.coordinates]
+        allowed = 1e-4 + 6.0 * sum(found.values())
+        assert search.total == pytest.approx(true, abs=allowed)
+        if not search._running:  # U of what is open is all that is left
+            left = sum(group.u for group in search.open.groups)
+            assert left == pytest.approx(search.total, abs=1e-4)
+    assert set(found) == set(places)
+    assert search.unexplained <= allowed
+    if batch == 1:
+        assert next(iter(found)) == 640
+        assert rounds <= 26
+
+
+def test_everything_is_open_again_when_inquiries_are_given_up() -> None:
+    gradient = np.random.default_rng(1).normal(size=1000)
+    search = planted()
+    answer(search, gradient, search.requests(8))
+    for _ in range(5):
+        answer(search, gradient, search.requests(8))
+    search.requests(8)
+    search.abandon()
+    order = order_of(search)
+    covered = sorted((group.start, group.stop) for group in search.open.groups)
+    left = sum(order.left(start, stop) for start, stop in covered)
+    assert left == pytest.approx(order.left(0, 1000))
+    assert sum(group.u for group in search.open.groups) == pytest.approx(
+        float(order.weights @ gradient[order.coordinates]), abs=1e-3
+    )
+
+
+def test_a_search_is_looked_at_again_when_it_would_waste_more_than_that_costs() -> None:
+    search = planted()
+    search.root(1.0, 1e-9, 0.0)
+    assert not search.watch.overdue(1e6)  # no step has given any reason
+    # A fifth of `drift`; of two rechecks, one counts as fruitful beforehand.
+    search.watch.stir(0.1, missed=0.01)
+    assert (search.watch.overdue(9.0), search.watch.overdue(11.0)) == (False, True)
+    assert search.watch.doubt == pytest.approx(0.05)
+    search.watch.stir(0.1, missed=0.5)
+    assert (search.watch.overdue(1.9), search.watch.overdue(2.1)) == (False, True)  # no more reason than one
+    search.recheck()
+    assert not search.watch.overdue(1e6)
+    assert search.watch.doubt == 0.0
+
+
+@pytest.mark.parametrize(("now", "outdated"), [(1.0, False), (1.2, True)])
+def test_a_search_whose_sum_has_changed_is_out_of_date(now: float, outdated: bool) -> None:
+    search = planted()
+    search.root(1.0, 1e-9, 0.0)
+    drifting = search.watch.drifting
+    recheck = search.recheck()
+    eps = recheck.steps[0] / order_of(search).weights[0]
+    recheck.absorb(Change(recheck.expected + eps * (now - 1.0)))
+    assert search.outdated == outdated
+    assert (search.watch.drifting > drifting) == outdated
+    search.plant(np.arange(1000), np.random.default_rng(1))
+    assert not search.outdated
+
+
+@pytest.mark.parametrize(
+    ("values", "parts"),
+    [([1.0], [8]), ([1.0, 0.9], [5, 3]), ([1.0, 0.5], [7, 1]), ([1.0, 0.3], [8])],
+)
+def test_a_batch_cuts_where_a_query_tells_most(values: list[float], parts: list[int]) -> None:
+    search = planted()
+    size = 1000 // len(values)
+    opened(search, values, size)
+    asked = [request.indices for request in search.requests(8)]
+    places = {int(coordinate): place for place, coordinate in enumerate(order_of(search).coordinates)}
+    counts = [0] * len(values)
+    for indices in asked:
+        counts[places[int(indices[0])] // size] += 1
+    assert [count for count in counts if count] == parts
+
+
+def test_a_search_to_the_end_leaves_no_group_of_a_batch_aside() -> None:
+    search = planted(100, WholeSearch)
+    opened(search, [1.0, 0.2, 0.1], 2)
+    assert len(search.requests(8)) == 3
+
+
+@pytest.mark.parametrize("changed", [False, True])
+def test_a_sapling_grows_only_if_the_search_has_changed(changed: bool) -> None:
+    search = planted()
+    search.root(1.0, 1e-9, 0.0)
+    old = order_of(search)
+    recheck, sapling = search.recheck(), search.sapling(np.arange(10, 1000), np.random.default_rng(1))
+    eps = recheck.steps[0] / old.weights[0]
+    recheck.absorb(Change(recheck.expected + eps * changed))
+    sapling.absorb(Change(1e-9))
+    assert search.order is old
+    search.plant(np.arange(500), np.random.default_rng(2))  # here, or later at another point
+    assert search.rooted == changed
+    assert len(order_of(search)) == (990 if changed else 500)
+    if changed:
+        assert search.unexplained == abs(search.total) > 0.0
+
+
+def test_a_sapling_is_of_no_use_elsewhere() -> None:
+    """Its sum was measured around another point: what has got a slope since then would not be seen."""
+    search = planted(100)
+    search.root(1.0, 1e-9, 0.0)
+    search.sapling(np.arange(100), np.random.default_rng(1)).absorb(Change(0.0))
+    search.centre(Point(np.ones(100), 0.9))
+    search.outdated = True
+    search.plant(np.arange(100), np.random.default_rng(2))
+    assert not search.rooted
+
+
+def test_background_promises_what_its_coordinates_have_and_no_more() -> None:
+    """A group of background is worth a query a coordinate; one that holds a spike, a few queries in all."""
+    search = planted()
+    opened(search, [1.0] + [0.03] * 30, 30)
+    search.belief.learn(search.open.groups)
+    spiked, plain = search.open.groups[:2]
+    assert search.belief.holds(spiked) > 0.9
+    assert search._worth(plain) == (1.0, 30.0)
+    worth, cost = search._worth(spiked)
+    assert worth > 0.9
+    assert cost < 7.0
+
+
+class TestToTheEnd:
+    """What is left of a whole gradient."""
+
+    def test_what_is_outside_is_the_background_of_all_that_is_open(self) -> None:
+        rng = np.random.default_rng(3)
+        gradient = 0.01 * rng.normal(size=1000)
+        search = planted(1000, WholeSearch)
+        assert isinstance(search, WholeSearch)
+        order = order_of(search)
+        search.root(0.0, 1e-9, 0.0)
+        search.open.take(search.open.groups[0])
+        for start in range(0, 1000, 50):
+            part = slice(start, start + 50)
+            u = float(order.weights[part] @ gradient[order.coordinates[part]])
+            search.reopen(Group(start, start + 50, u, 1e-9, order.left(start, start + 50), 0.0))
+        for n in (1000, 500, 250):
+            search.belief.density.saw_split(n, one_sided=True)  # few matter, but for these
+        search.belief.learn(search.open.groups)
+        true = float(
+            (order.weights * gradient[order.coordinates]) @ (order.weights * gradient[order.coordinates])
+        )
+        assert not search.standing
+        assert search.outside == pytest.approx(true, rel=0.6)
+        assert search.left == 20 * 49
+
+    def test_a_group_that_holds_a_spike_stands_out(self) -> None:
+        search = planted(1000, WholeSearch)
+        assert isinstance(search, WholeSearch)
+        opened(search, [1.0] + [1e-3 * (-1) ** k for k in range(19)], 50)
+        search.belief.learn(search.open.groups)
+        assert search.standing
+        assert search.outside >= 1.0
+        top = search._top()
+        assert top is not None
+        assert top[0].u == 1.0

@@ -1,0 +1,226 @@
+"""The look at one coordinate alone: what it asks, and what it takes for confirmed."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import partial
+from operator import mul
+
+import numpy as np
+import pytest
+
+from gracezo.core.box import Box
+from gracezo.methods.auto.belief import Belief
+from gracezo.methods.auto.constants import Constants
+from gracezo.methods.auto.difference import Differences
+from gracezo.methods.auto.look import EVERYWHERE
+from gracezo.methods.auto.pairs import Pairs
+from gracezo.methods.auto.request import Change, Request
+from gracezo.methods.auto.search.confirm import Answer, Candidate, Confirmation, Found, Kink, Wrong
+from gracezo.methods.auto.walls import Walls
+
+Line = Callable[[float], float]
+"""How f changes along the coordinate, downhill."""
+
+
+def believing() -> Belief:
+    return Belief(100, Constants())
+
+
+def asked(confirmation: Confirmation, candidate: Candidate, line: Line) -> tuple[Answer, list[Request]]:
+    """Confirm a candidate; its changes are those along a line that begins downhill."""
+    steps = confirmation.of(candidate)
+    requests: list[Request] = []
+    wanted = next(steps)
+    down = -math.copysign(1.0, candidate.slope)
+    while True:
+        (request,) = wanted
+        requests.append(request)
+        length = down * float(request.steps[0])
+        try:
+            wanted = steps.send(
+                [Change(*np.array([line(share * length) for share in request.shares]).tolist())]
+            )
+        except StopIteration as stop:
+            return stop.value, requests
+
+
+def lengths(requests: list[Request]) -> list[float]:
+    return [abs(float(request.steps[0])) for request in requests]
+
+
+def candidate(u: float, error: float = 1e-12, *, single: bool = True, doubtful: bool = False) -> Candidate:
+    """Return a coordinate of weight one; where U is negative, its weight led downhill."""
+    return Candidate(0, 1.0, u, error, EVERYWHERE, single=single, doubtful=doubtful)
+
+
+class TestDown:
+    """On the way down, where f may turn; here |f| is ten."""
+
+    def differences(self, first: float) -> Differences:
+        """Return differences with which a slope of one is asked at that length first."""
+        differences = Differences(Constants())
+        differences.centre(np.zeros(1), 10.0)
+        differences.density = Constants().confirm / first
+        return differences
+
+    def asked(self, line: Line, u: float, first: float, error: float = 1e-12) -> tuple[list[float], Answer]:
+        confirmation = Confirmation(Constants(), self.differences(first), believing(), Walls())
+        answer, requests = asked(confirmation, candidate(u, error), line)
+        return lengths(requests), answer
+
+    @pytest.mark.parametrize("u", [-1.0, 1.0])
+    def test_one_query_tells_the_curvature(self, u: float) -> None:
+        belief = believing()
+        confirmation = Confirmation(Constants(), self.differences(1.0), belief, Walls())
+        answer, requests = asked(confirmation, candidate(u), lambda x: 0.2 * x * x - x)
+        assert isinstance(answer, Found)
+        assert lengths(requests) == pytest.approx([1.0])
+        assert (answer.coordinate, answer.slope, answer.taken) == (0, u, u)
+        assert answer.curvature == pytest.approx(0.4)
+        assert belief.rate(int(u > 0)) == 1.0
+
+    @pytest.mark.parametrize("u", [-1.0, 1.0])
+    def test_a_turn_on_the_way_down_is_where_two_lines_meet(self, u: float) -> None:
+        spent, answer = self.asked(lambda x: abs(x - 0.5) - 0.5, u, first=6.0)
+        assert spent[0] == pytest.approx(6.0)
+        assert spent[2:] == pytest.approx([0.5])
+        assert isinstance(answer, Found)
+
+    def test_a_turn_far_nearer_is_found_if_the_way_down_was_probed(self) -> None:
+        spent, answer = self.asked(lambda x: abs(x - 1e-3) - 1e-3, -1.0, first=6.0)
+        assert spent[2:] == pytest.approx([1e-3])
+        assert isinstance(answer, Found)
+
+    def test_uphill_at_once_is_known_after_two(self) -> None:
+        spent, answer = self.asked(lambda x: x, 1.0, first=6.0)
+        assert len(spent) == 2
+        assert answer == Kink(0, 1.0)
+
+    @pytest.mark.parametrize(("error", "found"), [(1e-12, 1e-3), (1e-3, 0.05)])
+    def test_a_curvature_within_the_error_of_the_slope_promises_no_more_than_f(
+        self, error: float, found: float
+    ) -> None:
+        """Here f is 10, and slope²/2H as much with H = 0.05."""
+        spent, answer = self.asked(lambda x: 5e-4 * x * x - x, -1.0, first=2.0, error=error)
+        assert spent == pytest.approx([2.0])
+        assert isinstance(answer, Found)
+        assert answer.curvature == pytest.approx(found)
+
+    def test_nothing_where_the_coordinate_is_not_the_one(self) -> None:
+        belief = believing()
+        confirmation = Confirmation(Constants(), self.differences(1.0), belief, Walls())
+        answer, requests = asked(confirmation, candidate(1.0, single=False), lambda x: 0.0)
+        assert answer == Wrong()
+        assert len(requests) == 2  # as a parabola through what was seen would turn nearer
+        assert belief.rate(1) < 1.0
+        assert belief.rate(0) == 1.0
+
+    @pytest.mark.parametrize("right", [True, False])
+    def test_a_doubtful_candidate_that_surprises_is_asked_near(self, right: bool) -> None:
+        """f falls far away, but otherwise than foreseen: near by it must fall by the slope."""
+        confirmation = Confirmation(Constants(), self.differences(1.0), believing(), Walls())
+
+        def line(x: float) -> float:
+            return -0.6 * x if x > 0.5 else (-x if right else 0.0)
+
+        answer, requests = asked(confirmation, candidate(-1.0, single=False, doubtful=True), line)
+        assert lengths(requests) == pytest.approx([1.0, 0.1])
+        assert isinstance(answer, Found if right else Wrong)
+        sure, once = asked(confirmation, candidate(-1.0, single=False), line)
+        assert isinstance(sure, Found)
+        assert len(once) == 1
+
+
+class TestBlurred:
+    """A slope that background has blurred."""
+
+    def confirmation(self, *, complete: bool) -> Confirmation:
+        differences = Differences(Constants())
+        differences.centre(np.zeros(1), 2.0)  # a slope of one promises no more than that
+        differences.density = 0.3
+        for _ in range(5):
+            differences.meet(0.3)
+        return Confirmation(Constants(), differences, believing(), Walls(), complete)
+
+    def test_what_was_missed_is_shared_out_by_how_uncertain_slope_and_curvature_are(self) -> None:
+        confirmation = self.confirmation(complete=False)
+        for error, steepness in ((1e-9, 1.0), (10.0, 1.05)):
+            answer, requests = asked(
+                confirmation, candidate(-1.0, error, single=False), lambda x: 0.15 * x * x - 1.05 * x
+            )
+            assert len(requests) == 1
+            assert isinstance(answer, Found)
+            assert abs(answer.slope) == pytest.approx(steepness, abs=5e-3)
+
+    @pytest.mark.parametrize(("true", "found"), [(1.05, True), (1.3, False)])
+    def test_where_slopes_are_wanted_they_are_measured_near(self, true: float, found: bool) -> None:
+        confirmation = self.confirmation(complete=True)
+        answer, (request,) = asked(
+            confirmation, candidate(-1.0, 0.02, single=False), lambda x: 0.15 * x * x - true * x
+        )
+        assert abs(float(request.steps[0])) < 1e-5
+        if not found:
+            assert answer == Wrong()  # by more than four standard errors
+            return
+        assert isinstance(answer, Found)
+        assert answer.slope == pytest.approx(-true, abs=4.0 * answer.error)
+        assert answer.error < 1e-5
+        assert answer.taken == answer.slope
+        assert answer.blur == answer.error
+
+
+class TestBothSides:
+    """Where f is noisy."""
+
+    def confirmation(self, level: float, finds: int) -> tuple[Confirmation, Pairs]:
+        differences = Differences(Constants())
+        differences.centre(np.zeros(1), 1.0)
+        differences.noise, differences.pairs = level, Pairs(level, 4.0)
+        differences.pairs.begin(0.1, Change(0.1, -0.1, 0.05))
+        for _ in range(finds):
+            differences.pairs.meet(0.1, Change(0.1, -0.1, 0.05))
+            differences.meet(1.0)
+        return Confirmation(Constants(), differences, believing(), Walls()), differences.pairs
+
+    @pytest.mark.parametrize(("slope", "queries"), [(0.1, 2), (3.0, 1)])
+    def test_a_coordinate_that_promises_little_is_confirmed_on_both_sides(
+        self, slope: float, queries: int
+    ) -> None:
+        confirmation, _ = self.confirmation(1e-4, finds=3)
+        answer, requests = asked(confirmation, candidate(slope, 1e-9), lambda x: 0.5 * x * x - slope * x)
+        assert isinstance(answer, Found)
+        assert [len(request.shares) * request.repeats for request in requests] == [queries]
+
+    def test_a_curvature_far_above_the_others_is_looked_at_again(self) -> None:
+        confirmation, _ = self.confirmation(1e-4, finds=3)
+        answer, requests = asked(confirmation, candidate(0.1, 1e-9), lambda x: 2.5 * x * x - 0.1 * x)
+        first, second = lengths(requests)[:2]
+        assert second == pytest.approx(3.0 * first)
+        assert isinstance(answer, Found)
+        assert answer.curvature == pytest.approx(5.0)
+
+    @pytest.mark.parametrize("single", [False, True])
+    def test_what_was_not_there_when_asked_alone_makes_looks_shorter(self, single: bool) -> None:
+        confirmation, pairs = self.confirmation(1e-6, finds=0)
+        before = pairs.look(1.0, 0.01).eps
+        assert before > 0.1  # as far as the root was regular, and farther
+        answer, requests = asked(confirmation, candidate(0.5, 1e-6, single=single), lambda x: 0.0)
+        assert (answer, len(requests)) == (Wrong(), 1)
+        # Two coordinates may have misled their label.
+        assert pairs.look(1.0, 0.01).eps == pytest.approx(0.05 if single else before)
+
+
+def test_a_candidate_that_a_wall_holds_is_touched_inward() -> None:
+    differences = Differences(Constants())
+    differences.centre(np.zeros(1), 1.0)
+    walls = Walls(Box.of(np.zeros(1), np.ones(1), 1))
+    walls.centre(np.zeros(1))
+    belief = believing()
+    for slope, right in ((2.0, True), (1.0, False)):
+        confirmation = Confirmation(Constants(), differences, belief, walls)
+        answer, (request,) = asked(confirmation, candidate(2.0, 1e-9), partial(mul, -slope))
+        assert request.steps[0] > 0.0
+        assert isinstance(answer, Found if right else Wrong)
+    assert belief.rate(1) < 1.0  # it is known, and no way down

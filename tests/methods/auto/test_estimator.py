@@ -1,0 +1,182 @@
+"""One gradient: what is found, what is said of the rest, and what it costs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import gracezo
+from gracezo.core.result import GradientEstimate
+from gracezo.core.types import FloatArray
+from gracezo.problems import Distance
+
+
+def estimate(
+    gradient: FloatArray, seed: int, *, bends: float = 0.0, tol: float | None = None, batch: int = 1
+) -> GradientEstimate:
+    """Estimate the gradient of f(x) = 1 + g·x + ½·Σ h·x², at zero."""
+    curvatures = bends * np.random.default_rng([seed, 1]).uniform(0.5, 1.5, len(gradient))
+    return gracezo.estimate_gradient(
+        lambda x: float(1.0 + gradient @ x + 0.5 * curvatures @ (x * x)),
+        np.zeros(len(gradient)),
+        seed=seed,
+        tol=tol,
+        batch=batch,
+    )
+
+
+def tail(seed: int, tau: float, d: int = 1000, s: int = 5) -> tuple[FloatArray, list[int]]:
+    """Return a few large derivatives above a background of N(0, τ²)."""
+    rng = np.random.default_rng(seed)
+    gradient = tau * rng.normal(size=d)
+    places = rng.choice(d, s, replace=False)
+    gradient[places] += rng.uniform(0.5, 2.0, s) * rng.choice([-1.0, 1.0], s)
+    return gradient, sorted(places.tolist())
+
+
+def outside(gradient: FloatArray, found: GradientEstimate) -> tuple[float, float]:
+    """Return the true share of the squared norm outside, and the root mean square of a derivative there."""
+    left = np.delete(gradient, found.indices)
+    level = float(np.linalg.norm(left)) / max(len(left), 1) ** 0.5
+    return float(left @ left) / float(gradient @ gradient), level
+
+
+@pytest.mark.parametrize(("tau", "most"), [(1e-4, 30), (1e-3, 36), (1e-2, 60)])
+def test_large_derivatives_above_a_background_are_named_and_the_rest_is_told(tau: float, most: int) -> None:
+    shares, levels, queries, misses = [], [], [], []
+    for seed in range(8):
+        gradient, places = tail(seed, tau)
+        found = estimate(gradient, seed, bends=float(seed % 2))
+        assert set(places) <= set(found.indices.tolist())
+        assert len(found.indices) <= 6  # the largest of the background may be one of them
+        share, level = outside(gradient, found)
+        shares.append(found.residual / share)
+        levels.append(found.background / level)
+        queries.append(found.queries)
+        misses += (np.abs(found.values - gradient[found.indices]) / found.errors).tolist()
+    assert np.mean(queries) <= most
+    assert 0.5 < np.median(levels) < 1.5
+    assert max(levels) < 3.0
+    assert min(levels) > 0.3
+    assert 0.4 < np.median(shares) < 2.5
+    assert np.mean(np.array(misses) > 2.0) <= 0.15
+
+
+def test_tol_goes_on_until_the_share_is_reached() -> None:
+    gradient, places = tail(0, 5e-3)
+    loose, strict = estimate(gradient, 0, tol=0.5), estimate(gradient, 0, tol=1e-4)
+    left, _ = outside(gradient, loose)
+    assert left <= 0.5
+    assert len(loose.indices) <= 5
+    assert set(places) <= set(strict.indices.tolist())
+    assert outside(gradient, strict)[0] <= 1e-4 if len(strict.indices) < 1000 else strict.residual == 0.0
+    assert strict.queries > loose.queries
+    assert strict.queries <= 1.1 * 1000 + 5
+
+
+@pytest.mark.parametrize("tol", [0.3, 0.03])
+def test_what_tol_asks_for_is_found(tol: float) -> None:
+    """Five spikes of falling size: no more is bought than the share takes, and no less."""
+    gradient = np.zeros(2000)
+    gradient[[3, 500, 900, 1500, 1999]] = [10.0, -4.0, 1.5, -0.6, 0.2]
+    found = estimate(gradient, 1, tol=tol)
+    everything = estimate(gradient, 1)
+    assert everything.indices.tolist() == [3, 500, 900, 1500, 1999]
+    assert outside(gradient, found)[0] <= tol
+    assert found.residual <= tol
+    assert found.queries <= everything.queries + 4
+
+
+@pytest.mark.parametrize("tol", [0.0, 1.0, -0.1, 2.0, float("nan")])
+def test_a_tol_that_is_no_share_is_refused_before_a_query(tol: float) -> None:
+    with pytest.raises(ValueError, match="tol"):
+        gracezo.estimate_gradient(lambda x: pytest.fail("asked"), np.zeros(3), tol=tol)
+
+
+def test_a_method_without_use_for_tol_says_so() -> None:
+    with pytest.raises(ValueError, match="tol"):
+        gracezo.estimate_gradient(lambda x: pytest.fail("asked"), np.zeros(3), method="fdsa", tol=0.1)
+
+
+@pytest.mark.parametrize("d", [50, 300, 1000])
+@pytest.mark.parametrize("bends", [0.0, 1.0])
+def test_a_dense_gradient_costs_a_tenth_more_than_plain_differences(d: int, bends: float) -> None:
+    gradient = np.random.default_rng(d).normal(size=d)
+    found = estimate(gradient, 2, bends=bends)
+    assert found.queries <= 1.1 * d + 10
+    assert found.indices.tolist() == list(range(d))
+    assert found.residual == found.background == 0.0
+    assert found.values == pytest.approx(gradient, abs=1e-3)
+    off = np.abs(found.values - gradient) / found.errors
+    assert np.mean(off > 4.0) <= 0.02
+
+
+@pytest.mark.parametrize("d", [1, 2, 3, 7])
+def test_few_coordinates(d: int) -> None:
+    gradient = np.linspace(1.0, 2.0, d)
+    found = estimate(gradient, 0)
+    assert found.toarray() == pytest.approx(gradient, rel=1e-4)
+    assert found.queries <= 1.1 * d + 10
+
+
+def test_a_power_law_is_measured_to_the_end() -> None:
+    """A group of which all was found has nothing left to be measured."""
+    rng = np.random.default_rng(2)
+    gradient = rng.permutation(np.arange(1, 301) ** -1.5) * rng.choice([-1.0, 1.0], 300)
+    for seed in range(4):
+        found = estimate(gradient, seed, tol=1e-6)
+        assert found.queries <= 1.2 * 300  # fresh weights, after a tenth was lost, cost the cuts made so far
+        assert float(np.median(np.abs(found.toarray() - gradient))) < 1e-6
+
+
+def test_what_was_found_is_not_to_be_measured_again() -> None:
+    """Ten of 400: the search pays by far, though what it has asked comes to a tenth of all coordinates."""
+    spent = []
+    for seed in range(1, 6):
+        rng = np.random.default_rng(seed)
+        gradient = np.zeros(400)
+        gradient[rng.choice(400, 10, replace=False)] = rng.uniform(0.2, 2.0, 10) * rng.choice([-1.0, 1.0], 10)
+        found = estimate(gradient, seed)
+        assert found.indices.tolist() == np.flatnonzero(gradient).tolist()
+        assert found.confirmed.all()
+        spent.append(found.queries)
+    assert max(spent) <= 55
+
+
+def test_what_cancels_in_one_sum_shows_in_the_other() -> None:
+    """Two coordinates that cancel under the weights of U are found all the same."""
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        asked: list[FloatArray] = []
+
+        def first(x: FloatArray, asked: list[FloatArray] = asked) -> float:
+            asked.append(x.copy())
+            return 1.0 + float(x[0])
+
+        gracezo.estimate_gradient(first, np.zeros(500), f0=1.0, seed=seed, max_queries=3)
+        weights = asked[0]  # the order's, times ε
+        one, two, large = rng.choice(500, 3, replace=False).tolist()
+        gradient = np.zeros(500)
+        gradient[[one, two, large]] = 0.5, -0.5 * weights[one] / weights[two], 2.0
+        found = estimate(gradient, seed)
+        assert found.indices.tolist() == sorted([one, two, large])
+
+
+@pytest.mark.parametrize("batch", [2, 8, 32])
+def test_batches_find_the_same(batch: int) -> None:
+    gradient, places = tail(3, 1e-4)
+    found = estimate(gradient, 3, batch=batch)
+    assert found.indices.tolist() == places
+
+
+def test_queries_are_what_they_were() -> None:
+    """Exact counts: of what a search costs nothing changes unnoticed."""
+    spent = [
+        gracezo.estimate_gradient(problem, problem.x0, seed=1).queries
+        for problem in (Distance(seed, d, s) for seed, d, s in COUNTED)
+    ]
+    assert spent == COUNTS
+
+
+COUNTED = [(1, 1000, 1), (2, 1000, 3), (3, 10_000, 10), (4, 300, 5), (5, 10_000, 30)]
+COUNTS = [6, 15, 46, 19, 109]

@@ -1,0 +1,88 @@
+"""The queue of open groups, and inquiries under way."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gracezo.core.asks import Role
+from gracezo.methods.auto.request import Change, Request
+from gracezo.methods.auto.search.groups import Group
+from gracezo.methods.auto.search.inquiry import Inquiry, Outcome
+from gracezo.methods.auto.search.queue import REMEMBERED, Open, Running
+
+
+@given(moves=st.lists(st.tuples(st.floats(-9.0, 9.0), st.floats(0.0, 9.0), st.booleans()), max_size=60))
+def test_the_best_price_is_on_top_and_the_norm_is_that_of_what_is_open(
+    moves: list[tuple[float, float, bool]],
+) -> None:
+    queue, prices = Open(), dict[Group, float]()
+    for u, price, out in moves:
+        group = Group(0, 4, u, 0.0, 1.0, 0.0)
+        queue.push(group, price)
+        prices[group] = price
+        top = queue.top()
+        assert top is not None
+        assert top[1] == prices[top[0]] == max(prices.values())
+        if out:
+            assert queue.take(top[0]) is top[0]
+            del prices[top[0]]
+    assert set(queue.groups) == set(prices)
+    assert queue.norm == pytest.approx(math.sqrt(sum(group.u**2 for group in prices)), abs=1e-6)
+    for side in (0, 1):
+        of_side = sum(group.u**2 for group in prices if (group.u > 0) == bool(side))
+        assert queue.mass[side] == pytest.approx(of_side, abs=1e-10)
+
+
+def test_a_group_that_comes_back_has_its_new_price_only() -> None:
+    queue, one, two = Open(), Group(0, 4, 3.0, 0.0, 1.0, 0.0), Group(4, 8, -4.0, 0.0, 1.0, 0.0)
+    queue.push(one, 9.0)
+    queue.push(two, 5.0)
+    assert queue.norm == 5.0
+    queue.push(queue.take(one), 1.0)
+    assert queue.top() == (two, 5.0)
+    queue.take(two)
+    assert queue.top() == (one, 1.0)
+    queue.take(one)
+    assert (queue.top(), queue.norm, queue.mass) == (None, 0.0, [0.0, 0.0])
+
+
+def test_what_is_left_alone_still_tells_of_the_background() -> None:
+    queue = Open()
+    groups = [Group(k, k + 1, 1.0, 0.0, 1.0, 0.0) for k in range(3 * REMEMBERED)]
+    for group in groups:
+        queue.push(group, 1.0)
+    for group in groups[: 2 * REMEMBERED]:
+        queue.leave(group)
+    assert queue.groups == groups[2 * REMEMBERED :]
+    assert set(queue.evidence) == set(groups[REMEMBERED:])
+    assert queue.norm == pytest.approx(math.sqrt(REMEMBERED))
+
+
+def test_an_inquiry_goes_on_when_all_that_it_wanted_is_heard() -> None:
+    heard: list[list[float]] = []
+    settled: list[tuple[Running, Outcome]] = []
+    group = Group(0, 4, 1.0, 0.0, 4.0, 0.0)
+
+    def asking() -> Inquiry:
+        for count in (2, 1):
+            requests = [Request(np.array([k]), np.ones(1), Role.PROBE) for k in range(count)]
+            heard.append([change.ahead for change in (yield requests)])
+        return Outcome((group,))
+
+    running = Running(group, asking(), lambda *what: settled.append(what))
+    running.begin()
+    first, second = running.requests()
+    first.absorb(Change(1.0))
+    assert (heard, len(running.wanted)) == ([], 2)
+    second.absorb(Change(2.0))
+    assert (heard, settled) == ([[1.0, 2.0]], [])
+    (third,) = running.requests()
+    third.absorb(Change(3.0))
+    assert heard == [[1.0, 2.0], [3.0]]
+    ((who, outcome),) = settled
+    assert (who is running, outcome.groups) == (True, (group,))
