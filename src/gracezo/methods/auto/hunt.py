@@ -81,8 +81,8 @@ class Hunt:
         self.walls = Walls(problem.bounds)
         """The bounds around the present point."""
         self._support = Support(constants, self.differences, self.walls)
-        self._belief = Belief(problem.free, constants)
-        self._search = Search(constants, self.differences, self._belief, self._found, self.walls)
+        belief = Belief(problem.free, constants)
+        self._search = Search(constants, self.differences, belief, self._found, self.walls)
         self._timing = Timing(constants.overhead, ledger)
         self._stepper = Stepper(
             constants,
@@ -205,7 +205,7 @@ class Hunt:
             before = self._ledger.rounds
             heard = yield from answered(at, requests)
             self._timing.spend(self._ledger.rounds - before, self._rounds(refreshing))
-            self.share += _SLOWLY * (self._belief.density.mean - self.share)
+            self.share += _SLOWLY * (self._search.dense - self.share)
             self._stepper.landing.note(at, heard)
         return at
 

@@ -195,6 +195,14 @@ class Search:
         return sum(self.belief.rate(side) * self.open.mass[side] for side in (0, 1)) / typical
 
     @property
+    def dense(self) -> float:
+        """How much of what is open many coordinates share: as spikes that are many, or as background."""
+        background = self.belief.tau**2 * self.open.squares
+        if background <= (self._constants.trust * self.error) ** 2:
+            return self.belief.density.mean
+        return max(self.belief.density.mean, min(background / max(self.open.norm**2, background), 1.0))
+
+    @property
     def best(self) -> tuple[float, float]:
         """Promise of the best open group, and the expected queries until it is redeemed."""
         if self._running:

@@ -55,6 +55,8 @@ class Open:
         self._left: deque[Group] = deque(maxlen=REMEMBERED)
         self.mass = [0.0, 0.0]
         """Sum of U² over the open groups whose U is negative, and positive."""
+        self.squares = 0.0
+        """Sum of their squared weights."""
 
     @property
     def groups(self) -> list[Group]:
@@ -71,6 +73,7 @@ class Open:
         number = next(self._count)
         self._members[group] = number
         self.mass[int(group.u > 0)] += group.u**2
+        self.squares += group.squares
         heapq.heappush(self._heap, (-price, number, group))
 
     def top(self) -> tuple[Group, float] | None:
@@ -84,6 +87,7 @@ class Open:
         del self._members[group]
         side = int(group.u > 0)
         self.mass[side] = max(self.mass[side] - group.u**2, 0.0) if self._members else 0.0
+        self.squares = max(self.squares - group.squares, 0.0)
         return group
 
     def leave(self, group: Group) -> None:
