@@ -50,7 +50,11 @@ def test_beside_an_offset_f_is_solved_to_what_rounding_allows(offset: float) -> 
     queries, without = [], []
     for seed in range(8):
         fun = bowl(seed)
-        result = minimised(lambda x, fun=fun: fun(x) + offset, 300, seed)
+
+        def moved(x: FloatArray, fun: Callable[[FloatArray], float] = fun) -> float:
+            return fun(x) + offset
+
+        result = minimised(moved, 300, seed)
         assert result.success
         assert fun(result.x) <= 100 * np.spacing(abs(offset)) + 1e-9 or seed > 2
         assert fun(result.x) <= 500 * np.spacing(abs(offset)) + 1e-9
