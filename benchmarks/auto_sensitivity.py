@@ -37,7 +37,7 @@ from gracezo.methods.auto import (
     root,
 )
 from gracezo.methods.auto.constants import Constants
-from gracezo.methods.auto.search import best_first, confirm, inquiry
+from gracezo.methods.auto.search import confirm, inquiry
 from gracezo.methods.auto.ways import coordinates, dense, market, nonsmooth
 from gracezo.problems import Attack, Distance, Magnitude
 
@@ -56,7 +56,7 @@ _KINKS: _Places = [
     (kinks, ("_JUMP",)),
     (pinning, ("_SEARCH", "WORTH")),
 ]
-_BATCH: _Places = [(best_first, ("_WORTH", "_USEFUL")), (line, ("_BESIDE",))]
+_BATCH: _Places = [(line, ("_BESIDE",))]
 _DENSE: _Places = [(model, ("_RECENT", "_CLEARLY"))]
 _WAYS: _Places = [
     (market, ("_REDEEMED", "_LITTLE", "_LOST", "_AGAIN", "_STALLED")),
