@@ -200,9 +200,10 @@ def programs(dice: random.Random, folder: Path) -> None:
 
 
 PARENT = """
-import sys, tempfile
+import signal, sys, tempfile
 import gracezo
 from concurrent.futures import ThreadPoolExecutor
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # who injects faults may ignore it
 tempfile.tempdir = sys.argv[1]
 command = gracezo.Command(f"sh -c 'sleep {sys.argv[4]}; echo 1' {sys.argv[2]} {{input}}")
 workers = {"none": None, "threads": ThreadPoolExecutor(2), "ours": 2}[sys.argv[3]]

@@ -192,9 +192,10 @@ def test_what_a_program_leaves_behind_is_killed(how: str, ends: str, tmp_path: P
 
 
 KILLED = """
-import sys, tempfile
+import signal, sys, tempfile
 from concurrent.futures import ThreadPoolExecutor
 import gracezo
+signal.signal(signal.SIGHUP, signal.SIG_DFL)  # who runs the tests may ignore it
 tempfile.tempdir = sys.argv[1]
 script = f"echo $$ >{sys.argv[2]}.new; mv {sys.argv[2]}.new {sys.argv[2]}; exec sleep 1000"
 command = gracezo.Command(f"sh -c '{script}' {{input}}")

@@ -196,9 +196,13 @@ class Search:
 
     @property
     def dense(self) -> float:
-        """How much of what is open many coordinates share: as spikes that are many, or as background."""
+        """How much of what is open many coordinates share: as spikes that are many, or as background.
+
+        As long as a spike is in sight, background is not what to go for.
+        """
         background = self.belief.tau**2 * self.open.squares
-        if background <= (self._constants.trust * self.error) ** 2:
+        spiked = self._running or (top := self._top()) is None or self._worth(top[0])[1] < top[0].size
+        if spiked or background <= (self._constants.trust * self.error) ** 2:
             return self.belief.density.mean
         return max(self.belief.density.mean, min(background / max(self.open.norm**2, background), 1.0))
 
