@@ -43,7 +43,7 @@ _HIDING = 1e-4  # times the norm found: what may hide beside any of so many, sum
 _MOST = 0.5  # share of the squared norm: a sparse estimate holds most of it
 _LOST = 0.08  # of a gradient by plain differences: what the search may lose; with what it finds, a tenth
 _FEW = 8  # queries that it may lose in any case: labels and looks for the first two coordinates
-_EXPECTED = 0.5  # spikes among the groups that are left alone
+_EXPECTED = 0.3  # spikes among the groups that are left alone
 _UNSEEN = 0.1  # chance that two spikes that cancel in a group also cancel in the sums that make sure
 _TOGETHER = 4096  # looks at single coordinates that are prepared at once
 
