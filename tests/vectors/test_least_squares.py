@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.optimize
-from tests.vectors.objectives import decays
+from tests.vectors.outputs import decays
 
 import gracezo
 from gracezo.core.result import Status
