@@ -56,7 +56,7 @@ def held(attempt: Attempt, kind: str, seed: int) -> bool:
     with tempfile.TemporaryDirectory(prefix="gracezo-faults-", ignore_cleanup_errors=True) as folder:
         try:
             attempt(random.Random(f"{kind} {seed}"), Path(folder))
-        except Exception:
+        except Exception:  # whatever it is, a promise was broken
             traceback.print_exc()
             print(f"FAILED; repeat with: python -m faults {kind} --seed {seed}", flush=True)
             return False

@@ -180,3 +180,16 @@ def test_queries_are_what_they_were() -> None:
 
 COUNTED = [(1, 1000, 1), (2, 1000, 3), (3, 10_000, 10), (4, 300, 5), (5, 10_000, 30)]
 COUNTS = [6, 15, 42, 19, 109]
+
+
+def test_a_coordinate_that_was_not_the_one_is_measured_with_the_rest() -> None:
+    """It has left its group, and nothing may be claimed of it: an error of zero would be such a claim."""
+    rng = np.random.default_rng(3)
+    rng.choice(253, 10, replace=False), rng.normal(size=10)
+    rng.choice(30, 3, replace=False), rng.normal(size=3)
+    gradient = np.arange(1, 301.0) ** -1.5 * rng.choice([-1, 1], 300)
+    rng.shuffle(gradient)
+    found = estimate(gradient, 3, bends=1.0)
+    assert len(found.indices) == 300
+    assert np.all(found.errors > 0.0)
+    assert np.all(np.abs(found.values - gradient) <= 4.0 * found.errors)

@@ -285,13 +285,16 @@ class Estimation:
         known = np.isin(order.coordinates, list(self._found)) | (order.weights == 0.0)
         single: list[IntArray] = []
         last: list[tuple[Group, int]] = []
+        covered = np.zeros(len(order), np.bool_)
         for group in groups:
+            covered[group.start : group.stop] = True
             positions = group.start + np.flatnonzero(~known[group.start : group.stop])
             if len(positions) == group.size:
                 positions = positions[:-1]
                 last.append((group, group.stop - 1))
             single.append(positions)
-        positions = np.concatenate(single) if single else np.zeros(0, np.int64)
+        # What was asked alone and was not it is in no group any more.
+        positions = np.concatenate([*single, np.flatnonzero(~known & ~covered)])
         slopes: FloatArray = np.zeros(len(order))
         errors: FloatArray = np.zeros(len(order))
         about = self._belief.tau
