@@ -90,14 +90,22 @@ def test_too_few_answers_end_it() -> None:
 
 
 def test_a_valley_between_the_axes_is_followed() -> None:
-    """Each coordinate alone leads uphill from (0, 0); both together lead down to (1, 1)."""
-    result = gracezo.minimize(
-        lambda x: float(10.0 * abs(x[0] - x[1]) + abs(x[0] + x[1] - 2.0)), [0.0, 0.0], seed=0
-    )
+    """Each coordinate alone leads uphill from (0, 0); both together lead down to (1, 1).
+
+    How many queries that takes depends on the last bits of products, which differ between processors.
+    """
+    calls = 0
+
+    def valley(x: FloatArray) -> float:
+        nonlocal calls
+        calls += 1
+        return float(10.0 * abs(x[0] - x[1]) + abs(x[0] + x[1] - 2.0))
+
+    result = gracezo.minimize(valley, [0.0, 0.0], seed=0)
     assert result.fun < 1e-6
     assert (result.status, result.success) == (5, False)
     assert "kinks across them" in result.message
-    assert result.nfev == 842
+    assert result.nfev == calls < 1000
 
 
 def test_a_corner_is_a_minimum() -> None:
