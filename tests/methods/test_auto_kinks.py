@@ -15,7 +15,7 @@ from gracezo.core.asks import Ask, OutOfQueries, Point, Steps
 from gracezo.core.types import FloatArray
 from gracezo.methods.auto.constants import Constants
 from gracezo.methods.auto.corner import Corner, Tangent
-from gracezo.methods.auto.difference import Differences
+from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.kinks import Kinks
 from gracezo.methods.auto.pinning import pinned
 from gracezo.methods.auto.support import Support

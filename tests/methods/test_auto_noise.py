@@ -24,10 +24,9 @@ from gracezo.estimators.noise import grid, quantum
 from gracezo.methods.auto import auto
 from gracezo.methods.auto.answer import DRAWS, measured_again
 from gracezo.methods.auto.constants import ANSWERS, Constants
-from gracezo.methods.auto.difference import Differences
-from gracezo.methods.auto.look import Look, Room
-from gracezo.methods.auto.pairs import Pairs
-from gracezo.methods.auto.request import BOTH, CHECKED, Change, Request, answered
+from gracezo.methods.auto.instrument.central import Pairs
+from gracezo.methods.auto.instrument.forward import Differences
+from gracezo.methods.auto.instrument.look import BOTH, CHECKED, Change, Look, Request, Room, answered
 from gracezo.methods.auto.support import Support
 from gracezo.methods.auto.walls import Walls
 from gracezo.problems import Attack, Distance, Magnitude

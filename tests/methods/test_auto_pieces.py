@@ -13,14 +13,22 @@ from hypothesis import strategies as st
 from gracezo.core.asks import Ask, Point, Role
 from gracezo.core.box import Box
 from gracezo.core.types import FloatArray
-from gracezo.methods.auto.both import together
 from gracezo.methods.auto.constants import Constants
-from gracezo.methods.auto.difference import Differences
+from gracezo.methods.auto.instrument.forward import Differences
+from gracezo.methods.auto.instrument.look import (
+    AHEAD,
+    BOTH,
+    CHECKED,
+    Change,
+    Heard,
+    Request,
+    answered,
+    together,
+)
 from gracezo.methods.auto.landing import Landing
 from gracezo.methods.auto.line import Trial, line_search
 from gracezo.methods.auto.model import Model
-from gracezo.methods.auto.request import AHEAD, BOTH, CHECKED, Change, Heard, Request, answered
-from gracezo.methods.auto.timing import Timing
+from gracezo.methods.auto.ways.timing import Timing
 from gracezo.methods.auto.ways.way import Ledger
 
 

@@ -21,7 +21,7 @@ from gracezo.core.run import Run
 from gracezo.core.steps import whole_run
 from gracezo.core.types import FloatArray, IntArray
 from gracezo.methods.auto import auto
-from gracezo.methods.auto.request import Change
+from gracezo.methods.auto.instrument.look import Change
 from gracezo.methods.auto.search.groups import Group
 from gracezo.methods.auto.search.inquiry import Confirm, Inquiries, Inquiry, Label, Outcome
 from gracezo.methods.auto.ways.way import Ledger

@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gracezo.methods.auto.belief import Belief, Evidences
+from gracezo.methods.auto.belief import Belief, Density, Evidences
 from gracezo.methods.auto.constants import Constants
-from gracezo.methods.auto.density import Density
 
 
 @dataclass

@@ -9,8 +9,8 @@ from gracezo.core.asks import Point
 from gracezo.core.types import FloatArray
 from gracezo.methods.auto.belief import Belief
 from gracezo.methods.auto.constants import Constants
-from gracezo.methods.auto.difference import Differences
-from gracezo.methods.auto.request import Change, Request
+from gracezo.methods.auto.instrument.forward import Differences
+from gracezo.methods.auto.instrument.look import Change, Request
 from gracezo.methods.auto.search import Search
 from gracezo.methods.auto.search.confirm import Found
 from gracezo.methods.auto.search.groups import Group, Order, Several

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gracezo.core.asks import Role
-from gracezo.methods.auto.request import Change, Request
+from gracezo.methods.auto.instrument.look import Change, Request
 from gracezo.methods.auto.search.groups import Group
 from gracezo.methods.auto.search.inquiry import Inquiry, Outcome
 from gracezo.methods.auto.search.queue import REMEMBERED, Open, Running

@@ -9,8 +9,17 @@ is U(B) up to e; it is an error of the *reading* "one spike explains this": a su
     σ² = τ²·Σ(c_i·w_i)² + e².
 
 τ is a posterior on a logarithmic grid, from the open groups as they stand: each of them is background, or
-holds spikes of the size of those met, or (by a small chance) one of any size. ρ is a posterior from cuts and
-labels (`density.py`). With no background to be seen, σ is e, and nothing here changes a number.
+holds spikes of the size of those met, or (by a small chance) one of any size. With no background to be seen,
+σ is e, and nothing here changes a number.
+
+ρ is a posterior, too. A non-empty group of n holds Poisson(λ) spikes, λ = ρ·n, given at least one: exactly
+one with probability λ/(e^λ − 1), and all of them in one of m equal parts with probability
+m·(e^{λ/m} − 1)/(e^λ − 1). Each cut and each decoded label is evidence; old evidence fades, because the scale
+that matters changes.
+
+All of this holds for the point around which it was measured. After steps that came out as foreseen it is
+true still, as a rule; after others it may not be: that is *drift*. What a recheck would find is foreseen from
+what the last ones have found, and from how far the steps since then were from what was foreseen.
 """
 
 from __future__ import annotations
@@ -21,10 +30,10 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
+from scipy.special import gammainc
 
 from gracezo.core.types import FloatArray
 from gracezo.methods.auto.constants import Constants
-from gracezo.methods.auto.density import Density, counted
 
 _GRID = np.exp(np.linspace(-32.0, 2.0, 120))  # τ in units of the largest sum met
 _RANGE = 10.0  # e-folds over which the size of a spike is unknown
@@ -198,3 +207,117 @@ class Belief:
 
 def _normal(u: FloatArray, deviation: FloatArray) -> FloatArray:
     return np.asarray(np.exp(-0.5 * (u / deviation) ** 2) / (math.sqrt(2.0 * math.pi) * deviation))
+
+
+class Density:
+    """A posterior over the density ρ on a logarithmic grid from 1/d to 1.
+
+    Parameters
+    ----------
+    d
+        Number of coordinates.
+    keep
+        Share of the evidence kept at each observation.
+    """
+
+    def __init__(self, d: int, keep: float) -> None:
+        self._rho = np.exp(np.linspace(-math.log(d), 0.0, 48)) if d > 1 else np.ones(1)
+        self._log = np.zeros(len(self._rho))
+        self._keep = keep
+        self._d = d
+        self._found = 0
+        self._weights: np.ndarray | None = None  # of the posterior, as long as nothing was learned
+
+    def found(self) -> None:
+        """Note that one more has been found: there are at least as many as that."""
+        self._found += 1
+        self._weights = None
+
+    @property
+    def _posterior(self) -> np.ndarray:
+        if self._weights is None:
+            log = self._log
+            if self._found:
+                log = log + np.log(gammainc(self._found, self._rho * self._d) + 1e-300)
+            weights = np.exp(log - log.max())
+            self._weights = weights / weights.sum()
+        return self._weights
+
+    def none(self, n: np.ndarray) -> np.ndarray:
+        """Return the probability that a set of n holds none, for each n."""
+        return np.asarray(np.exp(-np.multiply.outer(n, self._rho)) @ self._posterior)
+
+    @property
+    def mean(self) -> float:
+        """The share of the coordinates that matter, in the mean of the posterior."""
+        return float(self._rho @ self._posterior)
+
+    def alone(self, n: float) -> float:
+        """Return the probability that a non-empty set of n holds exactly one."""
+        return float(_alone(self._rho * n) @ self._posterior)
+
+    def saw_labels(self, n: float, decoded: bool) -> None:
+        """Learn from labels asked on a set of n."""
+        self._learn(_alone(self._rho * n), decoded)
+
+    def saw_split(self, n: float, one_sided: bool, parts: int = 2) -> None:
+        """Learn from a set of n cut into equal parts: whether one of them holds everything."""
+        rate = np.minimum(self._rho * n, 700.0)
+        self._learn(parts * np.expm1(rate / parts) / np.expm1(rate), one_sided)
+
+    def _learn(self, chance: np.ndarray, happened: bool) -> None:
+        likelihood = chance if happened else 1.0 - chance
+        # No single observation rules anything out: the model is not that good.
+        self._weights = None
+        self._log = self._keep * self._log + np.log(np.clip(likelihood, 0.01, None))
+
+
+def _alone(rate: np.ndarray) -> np.ndarray:
+    rate = np.minimum(rate, 700.0)
+    return np.asarray(rate / np.expm1(rate))
+
+
+def counted(record: tuple[float, float], success: float, keep: float) -> tuple[float, float]:
+    """Return a record of (successes, tries) with one more try; old ones fade."""
+    return keep * record[0] + success, keep * record[1] + 1.0
+
+
+class Watch:
+    """The evidence on whether a tree is out of date.
+
+    Parameters
+    ----------
+    constants
+        How much a tree may change, and how fast evidence fades.
+    """
+
+    def __init__(self, constants: Constants) -> None:
+        self._constants = constants
+        self._drifted = (1.0, 2.0)  # rechecks: found changed, and made
+        self._stirred = 0.0  # how much reason there is now, up to one
+        self.doubt = 0.0
+        """Decrease that may have come up outside of what the tree knows."""
+
+    def begin(self) -> None:
+        """Doubt nothing: the tree is new, or is being looked at."""
+        self.doubt = self._stirred = 0.0
+
+    def saw(self, changed: bool) -> None:
+        """Note what a recheck has found."""
+        self._drifted = counted(self._drifted, changed, self._constants.forget)
+
+    def stir(self, unforeseen: float, missed: float) -> None:
+        """Doubt the tree after a step: the decrease that was not foreseen, and its share of the whole."""
+        self.doubt += self.drifting * unforeseen
+        # A step missed by as much as the tree may be off is reason enough to look.
+        reason = min(1.0, missed / self._constants.drift)
+        self._stirred = min(1.0, self._stirred + reason)
+
+    @property
+    def drifting(self) -> float:
+        """How often a recheck found the tree out of date."""
+        return self._drifted[0] / self._drifted[1]
+
+    def overdue(self, cost: float) -> bool:
+        """Whether the tree is more likely to waste the queries of the next find than a recheck costs: one."""
+        return self._stirred * self.drifting * cost > 1.0

@@ -23,7 +23,7 @@ from gracezo.core.box import Box
 from gracezo.core.types import FloatArray, IntArray, record
 from gracezo.estimators.noise import POINTS, judge
 from gracezo.methods.auto.constants import SMOOTH, STRIDE
-from gracezo.methods.auto.difference import Differences
+from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.support import Support
 from gracezo.methods.auto.walls import Walls
 

@@ -19,8 +19,8 @@ import numpy as np
 
 from gracezo.core.asks import Point, Steps
 from gracezo.core.types import BoolArray, FloatArray, IntArray
+from gracezo.methods.auto.belief import counted
 from gracezo.methods.auto.corner import Corner
-from gracezo.methods.auto.density import counted
 
 _JUMP = 3.0  # times as far as the curvature explains: slopes so far apart have a kink between them
 

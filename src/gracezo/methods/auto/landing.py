@@ -14,7 +14,7 @@ import numpy as np
 from gracezo.core.asks import Point
 from gracezo.core.box import Box
 from gracezo.core.types import FloatArray, IntArray
-from gracezo.methods.auto.request import Heard
+from gracezo.methods.auto.instrument.look import Heard
 
 
 class Landing:

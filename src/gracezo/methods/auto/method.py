@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
+
 from gracezo.core.asks import Moved, OutOfQueries, Point, Steps
 from gracezo.core.keys import Key
 from gracezo.core.method import Estimator, Problem
 from gracezo.core.result import Finish, GradientEstimate, Status
 from gracezo.core.steps import in_batches, reserving
 from gracezo.methods.auto.answer import DRAWS, answering, drawn_again, measured_again
-from gracezo.methods.auto.beginning import best_known
 from gracezo.methods.auto.constants import ANSWERS, BOTTOMLESS, Constants
-from gracezo.methods.auto.hunt import Hunt
 from gracezo.methods.auto.search.estimator import TreeEstimator
 from gracezo.methods.auto.units import Units
 from gracezo.methods.auto.ways.coordinates import Coordinates
 from gracezo.methods.auto.ways.dense import Dense
 from gracezo.methods.auto.ways.market import Market
 from gracezo.methods.auto.ways.nonsmooth import Nonsmooth
+from gracezo.methods.auto.ways.sparse import Hunt
 from gracezo.methods.auto.ways.way import Ledger
 
 BEYOND = 20
@@ -187,3 +188,14 @@ class Descent:
                 f"; the gradient is not sparse: {met:,} of {d:,} coordinates went through finite differences"
             )
         return remarks
+
+
+def best_known(problem: Problem, start: Point) -> Point:
+    """Return the best of the start and the known points, those outside the bounds left out."""
+    if problem.known is None:
+        return start
+    points, values = problem.known
+    if problem.bounds is not None:
+        values = np.where(problem.bounds.inside(points), values, np.inf)
+    row = int(np.argmin(values))
+    return Point(points[row], float(values[row])) if values[row] < start.value else start

@@ -5,7 +5,7 @@ from __future__ import annotations
 from gracezo.core.asks import Point, Steps
 from gracezo.core.types import FloatArray
 from gracezo.methods.auto.corner import WORTH
-from gracezo.methods.auto.difference import Differences
+from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.support import Support
 
 _SEARCH = 4.0  # queries that the search for a kink takes at the least

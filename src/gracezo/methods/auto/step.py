@@ -15,7 +15,7 @@ from gracezo.core.asks import Point, Role, Steps
 from gracezo.core.box import Box
 from gracezo.core.types import BoolArray, FloatArray
 from gracezo.methods.auto.constants import Constants
-from gracezo.methods.auto.difference import Differences
+from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.landing import Landing
 from gracezo.methods.auto.line import Trial, line_search, slope_at_best
 from gracezo.methods.auto.model import Model
@@ -23,8 +23,8 @@ from gracezo.methods.auto.path import Path, newton_path
 from gracezo.methods.auto.pinning import pinned
 from gracezo.methods.auto.search import Search
 from gracezo.methods.auto.support import Support
-from gracezo.methods.auto.timing import Timing
 from gracezo.methods.auto.walls import Walls
+from gracezo.methods.auto.ways.timing import Timing
 from gracezo.methods.auto.ways.way import Ledger
 
 FULL = 1e8  # care at which a refresh leaves nothing out

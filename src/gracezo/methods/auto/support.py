@@ -17,9 +17,9 @@ import numpy as np
 from gracezo.core.asks import Role
 from gracezo.core.types import BoolArray, FloatArray, IntArray
 from gracezo.methods.auto.constants import Constants
-from gracezo.methods.auto.difference import Differences
+from gracezo.methods.auto.instrument.forward import Differences
+from gracezo.methods.auto.instrument.look import Change, Request
 from gracezo.methods.auto.kinks import Kinks
-from gracezo.methods.auto.request import Change, Request
 from gracezo.methods.auto.tree import Node, Tree, split
 from gracezo.methods.auto.walls import Walls
 

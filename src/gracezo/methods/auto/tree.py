@@ -21,7 +21,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from gracezo.core.types import FloatArray, IntArray
-from gracezo.methods.auto.look import EVERYWHERE, Room
+from gracezo.methods.auto.instrument.look import EVERYWHERE, Room
 
 
 @dataclass(eq=False)

@@ -18,7 +18,7 @@ from gracezo.core.box import Box
 from gracezo.core.result import Finish, Status
 from gracezo.core.types import FloatArray, IntArray
 from gracezo.methods.auto.constants import FORGONE, LOUD, SMALL
-from gracezo.methods.auto.difference import Differences
+from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.search import Search
 from gracezo.methods.auto.support import Support
 from gracezo.methods.auto.ways.coupling import coupled, uphill

@@ -14,17 +14,16 @@ import numpy as np
 
 from gracezo.core.asks import Point, Role, Steps
 from gracezo.core.types import FloatArray, IntArray
-from gracezo.methods.auto.belief import Belief
+from gracezo.methods.auto.belief import Belief, Watch
 from gracezo.methods.auto.constants import FAR, Constants
-from gracezo.methods.auto.difference import Differences
-from gracezo.methods.auto.request import Change, Request
-from gracezo.methods.auto.root import FirstLook
+from gracezo.methods.auto.instrument.first_look import FirstLook
+from gracezo.methods.auto.instrument.forward import Differences
+from gracezo.methods.auto.instrument.look import Change, Request
 from gracezo.methods.auto.search.confirm import Found
 from gracezo.methods.auto.search.groups import Group, Order
 from gracezo.methods.auto.search.inquiry import Cut, Inquiries, Inquiry, Outcome
 from gracezo.methods.auto.search.queue import REMEMBERED, Open, Running
 from gracezo.methods.auto.walls import Walls
-from gracezo.methods.auto.watch import Watch
 
 
 @dataclass
@@ -155,7 +154,7 @@ class Search:
         self._looked = True
         if self.order is None:
             return at
-        look = FirstLook(self._constants, self._differences, self.order)
+        look = FirstLook(self._constants, self._differences, self.order.whole)
         yield from look.take(at, noise)
         self.flat = look.flat
         self.root(look.value, look.error, 0.0)  # a parabola was fitted, whatever bends

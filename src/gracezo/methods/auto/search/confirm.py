@@ -19,10 +19,9 @@ import numpy as np
 from gracezo.core.asks import Role
 from gracezo.methods.auto.belief import Belief
 from gracezo.methods.auto.constants import Constants
-from gracezo.methods.auto.difference import Differences
-from gracezo.methods.auto.look import Room
-from gracezo.methods.auto.pairs import Pairs
-from gracezo.methods.auto.request import BOTH, CHECKED, Change, Request
+from gracezo.methods.auto.instrument.central import Pairs
+from gracezo.methods.auto.instrument.forward import Differences
+from gracezo.methods.auto.instrument.look import BOTH, CHECKED, Change, Request, Room
 from gracezo.methods.auto.walls import Walls
 
 _SAME = 0.3  # relative difference of slopes that pass for one

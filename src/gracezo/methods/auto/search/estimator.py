@@ -25,10 +25,9 @@ from gracezo.core.steps import in_batches
 from gracezo.core.types import FloatArray, IntArray
 from gracezo.methods.auto.belief import Belief
 from gracezo.methods.auto.constants import Constants
-from gracezo.methods.auto.difference import Differences
-from gracezo.methods.auto.look import Room
-from gracezo.methods.auto.pairs import Pairs
-from gracezo.methods.auto.request import Change, Request, answered
+from gracezo.methods.auto.instrument.central import Pairs
+from gracezo.methods.auto.instrument.forward import Differences
+from gracezo.methods.auto.instrument.look import Change, Request, Room, answered
 from gracezo.methods.auto.search.confirm import Found
 from gracezo.methods.auto.search.groups import Group, Order
 from gracezo.methods.auto.search.to_the_end import WholeSearch

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from gracezo.core.types import FloatArray, IntArray
-from gracezo.methods.auto.look import EVERYWHERE, Room
+from gracezo.methods.auto.instrument.look import EVERYWHERE, Along, Room
 
 
 class Several(enum.Enum):
@@ -212,6 +212,12 @@ class Order:
             return EVERYWHERE
         ahead, behind = (float(limits[start:stop].min()) for limits in self.limits)
         return Room(ahead, min(ahead, behind))
+
+    @property
+    def whole(self) -> Along:
+        """All of it."""
+        n = len(self)
+        return Along(self.coordinates, self.weights, self.squares(0, n), self.room(0, n))
 
     def remove(self, position: int) -> float:
         """Take a coordinate out; return its weight."""

@@ -23,13 +23,19 @@ from gracezo.core.asks import Role
 from gracezo.core.types import FloatArray
 from gracezo.methods.auto.belief import Belief, Evidences
 from gracezo.methods.auto.constants import Constants
-from gracezo.methods.auto.difference import Differences
-from gracezo.methods.auto.look import Look
-from gracezo.methods.auto.request import AHEAD, Change, Request
+from gracezo.methods.auto.instrument.forward import Differences
+from gracezo.methods.auto.instrument.look import AHEAD, Change, Look, Request
 from gracezo.methods.auto.search.confirm import Candidate, Confirmation, Found, Kink, Wrong
-from gracezo.methods.auto.search.explain import Explanation, explain, moment, place, second_moment
+from gracezo.methods.auto.search.explain import (
+    Explanation,
+    Labels,
+    explain,
+    labelled,
+    moment,
+    place,
+    second_moment,
+)
 from gracezo.methods.auto.search.groups import Group, Order, Row, Several
-from gracezo.methods.auto.search.labels import Labels, labelled
 from gracezo.methods.auto.walls import Walls
 
 _REFUTED = 0.02  # chance of one spike below which it is ruled out

@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from gracezo.methods.auto.request import Change, Request
+from gracezo.methods.auto.instrument.look import Change, Request
 from gracezo.methods.auto.search.groups import Group
 from gracezo.methods.auto.search.inquiry import Inquiry, Outcome
 

@@ -15,7 +15,7 @@ import numpy as np
 from gracezo.core.asks import Ask, OutOfQueries, Point, Role, SparseRows, Steps
 from gracezo.core.box import Box
 from gracezo.core.types import FloatArray, IntArray
-from gracezo.methods.auto.request import insisted
+from gracezo.methods.auto.instrument.look import insisted
 
 _NEARER = 0.25  # of the lengths, at which kinks are told from curvature
 TRIALS = 4  # random halves and signs; each shows one link between two coordinates with a chance of a quarter

@@ -21,10 +21,10 @@ from dataclasses import dataclass, field
 
 from gracezo.core.asks import Moved, OutOfQueries, Point, Steps
 from gracezo.methods.auto.constants import FORGONE, QUIET
-from gracezo.methods.auto.hunt import Hunt
 from gracezo.methods.auto.ways.coordinates import Coordinates
 from gracezo.methods.auto.ways.dense import Dense
 from gracezo.methods.auto.ways.nonsmooth import Nonsmooth
+from gracezo.methods.auto.ways.sparse import Hunt
 from gracezo.methods.auto.ways.way import LEAST, PARTS, Ledger, Way
 
 _REDEEMED = 0.25  # share of its promises below which the slopes of plain differences are no guide

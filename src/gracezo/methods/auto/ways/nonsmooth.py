@@ -20,10 +20,10 @@ import numpy as np
 from gracezo.core.asks import Ask, OutOfQueries, Point, Role, SparseRows, Steps
 from gracezo.core.keys import Key
 from gracezo.core.types import FloatArray, IntArray
-from gracezo.methods.auto.hunt import Hunt
-from gracezo.methods.auto.request import insisted
+from gracezo.methods.auto.instrument.look import insisted
 from gracezo.methods.auto.walls import Walls
 from gracezo.methods.auto.ways.coupling import TRIALS, coupled
+from gracezo.methods.auto.ways.sparse import Hunt
 from gracezo.methods.auto.ways.way import Offer
 
 _FALLEN, _RISEN = 1e-4, 0.5  # c₁ and c₂

@@ -16,8 +16,7 @@ import math
 import numpy as np
 
 from gracezo.methods.auto.constants import NOISY_STRIDE, REPEATS, UNSEEN
-from gracezo.methods.auto.look import Look
-from gracezo.methods.auto.request import BOTH, CHECKED, NEAR, Change
+from gracezo.methods.auto.instrument.look import BOTH, CHECKED, NEAR, Change, Look
 
 _LEFT = math.sqrt(1.5)  # times σ: the noise of what a checked look leaves off its parabola
 _IRREGULAR = 3.0  # times that

@@ -23,17 +23,16 @@ from gracezo.core.result import Finish
 from gracezo.core.types import IntArray
 from gracezo.methods.auto.belief import Belief
 from gracezo.methods.auto.beyond import lower_beyond
-from gracezo.methods.auto.both import together
 from gracezo.methods.auto.constants import FORGONE, NOTHING, SMALL, SMOOTH, Constants
-from gracezo.methods.auto.difference import Differences
-from gracezo.methods.auto.request import Request, answered
+from gracezo.methods.auto.instrument.forward import Differences
+from gracezo.methods.auto.instrument.look import Request, answered, together
 from gracezo.methods.auto.search import Search
 from gracezo.methods.auto.search.confirm import Found
 from gracezo.methods.auto.step import FULL, Stepper
 from gracezo.methods.auto.support import Support, outside
-from gracezo.methods.auto.timing import Timing
 from gracezo.methods.auto.verdict import Verdict
 from gracezo.methods.auto.walls import Walls
+from gracezo.methods.auto.ways.timing import Timing
 from gracezo.methods.auto.ways.way import LEAST, PARTS, Ledger, Offer
 
 _PATIENCE = 2  # times that a noisy sum of all coordinates must show nothing

@@ -19,9 +19,8 @@ import numpy as np
 
 from gracezo.core.types import FloatArray
 from gracezo.methods.auto.constants import UNSEEN, Constants
-from gracezo.methods.auto.look import EVERYWHERE, Look, Room
-from gracezo.methods.auto.pairs import Pairs
-from gracezo.methods.auto.request import AHEAD, Change
+from gracezo.methods.auto.instrument.central import Pairs
+from gracezo.methods.auto.instrument.look import AHEAD, EVERYWHERE, Change, Look, Room
 
 _ULP = float(np.finfo(np.float64).eps)
 

@@ -1,10 +1,17 @@
-"""One wanted look: where, and who wants to know; and a round of them, asked."""
+"""One look at f: how far, to which sides, how often, what its answer is worth; and a round of them, asked.
+
+Two looks may share a query, to make sure that the gradient is as foreseen outside the support and on it.
+Displaced by both at once, f changes by the sum of what they show, and if that is the sum of what is foreseen,
+one query has answered for two. If it is not, one of them is asked alone, and the other is the difference: no
+more than both would have cost.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -79,6 +86,82 @@ class Request:
     allowed: float = 0.0
 
 
+class Room(NamedTuple):
+    """How far the bounds let a set go: ahead, and to both sides."""
+
+    ahead: float
+    both: float
+
+
+EVERYWHERE = Room(math.inf, math.inf)
+
+
+@dataclass(frozen=True, eq=False)
+class Along:
+    """Coordinates to move together: their weights, the sum of the squares of those, and the room left."""
+
+    coordinates: IntArray
+    weights: FloatArray
+    squares: float
+    room: Room
+
+
+@dataclass(frozen=True)
+class Look:
+    """How to measure the directional derivative of a set.
+
+    Attributes
+    ----------
+    eps
+        The distance.
+    shares
+        At which multiples of it.
+    fixed, relative
+        The error of the derivative: a part of its own, and one in proportion to it.
+    bias
+        What is known of the curvature's share in the difference quotient.
+    repeats
+        How often.
+    """
+
+    eps: float
+    shares: tuple[float, ...]
+    fixed: float
+    relative: float
+    bias: float = 0.0
+    repeats: int = 1
+
+    def request(
+        self,
+        indices: IntArray,
+        weights: FloatArray,
+        role: Role,
+        absorb: Callable[[Change], None] = unheard,
+        foreseen: float = math.nan,
+        allowed: float = 0.0,
+    ) -> Request:
+        """Return the request for this look along a set; if its derivative is foreseen, and how well."""
+        expected = self.eps * (foreseen + self.bias)
+        return Request(
+            indices,
+            self.eps * weights,
+            role,
+            absorb,
+            self.shares,
+            self.repeats,
+            expected,
+            self.eps * allowed,
+        )
+
+    def derivative(self, change: Change) -> float:
+        """Return the derivative that a change shows."""
+        return change.odd / self.eps - self.bias
+
+    def error(self, value: float) -> float:
+        """Return the error of a derivative of that value."""
+        return math.hypot(self.fixed, value * self.relative)
+
+
 @dataclass(frozen=True, eq=False)
 class Heard:
     """The lowest value that a round of requests met, and where."""
@@ -143,3 +226,39 @@ def _change(changes: FloatArray) -> Change:
 def _scales(request: Request) -> FloatArray:
     """Where a look is repeated: never at the same point, which might answer the same."""
     return 1.0 - _SPREAD * np.arange(request.repeats) / request.repeats
+
+
+def together(first: Request, second: Request, follow: Callable[[Request], None]) -> Request | None:
+    """Return one request for both, if they look alike; `follow` is called with one to be asked next.
+
+    A small miss is put down to the second.
+    """
+    if first.shares is not second.shares or first.shares is CHECKED:
+        return None
+
+    def absorb(change: Change) -> None:
+        missed = change.odd - first.expected - second.expected
+        if abs(missed) <= first.allowed + second.allowed:
+            first.absorb(_foreseen(first))
+            second.absorb(change.less(_foreseen(first)))
+            return
+
+        def part(own: Change) -> None:
+            second.absorb(own)
+            first.absorb(change.less(own))
+
+        follow(replace(second, absorb=part))
+
+    return Request(
+        np.concatenate([first.indices, second.indices]),
+        np.concatenate([first.steps, second.steps]),
+        Role.PROBE,
+        absorb,
+        first.shares,
+        max(first.repeats, second.repeats),
+    )
+
+
+def _foreseen(request: Request) -> Change:
+    expected = request.expected
+    return Change(expected, -expected) if request.shares is BOTH else Change(expected)

@@ -24,10 +24,9 @@ import numpy as np
 from gracezo.core.asks import Ask, Point, Role, SparseRows, Steps
 from gracezo.estimators.noise import POINTS, grid, measure_noise, quantum
 from gracezo.methods.auto.constants import FAR, NOISY_STRIDE, QUIET, STRIDE, Constants
-from gracezo.methods.auto.difference import Differences
-from gracezo.methods.auto.pairs import Pairs
-from gracezo.methods.auto.request import AHEAD, CHECKED, Change, Request, answered
-from gracezo.methods.auto.search.groups import Order
+from gracezo.methods.auto.instrument.central import Pairs
+from gracezo.methods.auto.instrument.forward import Differences
+from gracezo.methods.auto.instrument.look import AHEAD, CHECKED, Along, Change, Request, answered
 
 _FAR_NOISY = 10.0  # the same where f is noisy, and ε long
 _GOLDEN = 0.5 * (1.0 + math.sqrt(5.0))
@@ -37,30 +36,28 @@ _HIDDEN = 20.0  # times σ: a change that noise makes too uncertain
 
 
 class FirstLook:
-    """Measures the root of the first tree of a run, and what f is like.
+    """Measures the first sum over all coordinates of a run, and what f is like.
 
     Parameters
     ----------
     constants, differences
         What the run has assumed, and where it keeps what it learns of f.
-    tree
-        The order and the weights of the coordinates.
+    along
+        All coordinates, with their weights.
     """
 
-    def __init__(self, constants: Constants, differences: Differences, tree: Order) -> None:
+    def __init__(self, constants: Constants, differences: Differences, along: Along) -> None:
         self._constants = constants
         self._differences = differences
-        self._tree = tree
-        self._squares = tree.squares(0, len(tree.coordinates))
-        self._room = tree.room(0, len(tree.coordinates))
-        self._curvature = self._uncertain = 0.0  # of the last fit, and its error
+        self._along = along
+        self._curvature = 0.0, 0.0  # of the last fit, and its error
         self._looks: list[tuple[float, float]] = []  # distances ahead, ascending, and how f changed there
         self._seen: list[float] = []  # values of f
         self.flat = True
         """Whether f did not change at all."""
         self.value = 0.0
         self.error = 0.0
-        """U of the whole tree, and its error."""
+        """U of all coordinates, and its error."""
         self.jump = 0.0
         """By how much f jumps beside the point itself."""
 
@@ -132,7 +129,7 @@ class FirstLook:
 
     def _exact(self, at: Point) -> Steps[None]:
         """Fit the looks, and look farther as long as they show neither how f bends nor that it does not."""
-        reach = min(_reach(at), self._room.ahead)
+        reach = min(_reach(at), self._along.room.ahead)
         self._refit()
         while not self._told(reach) and self._looks[-1][0] < reach:
             yield from self._ask(at, [min(STRIDE * self._looks[-1][0], reach)])
@@ -140,13 +137,16 @@ class FirstLook:
                 # It bends by more than its curvature: that is told, roughly.
                 (_, _), (middle, two), (far, three) = self._looks[-3:]
                 bend = abs(three - self.jump - (two - self.jump) * far / middle) / far**2
-                self._differences.density = max(self._differences.density, bend / max(self._squares, 1e-300))
+                self._differences.density = max(
+                    self._differences.density, bend / max(self._along.squares, 1e-300)
+                )
                 return
             self._refit()
 
     def _told(self, reach: float) -> bool:
         """Whether the last fit shows the curvature, or that f bends less than it falls up to `reach`."""
-        return abs(self._curvature) > self._uncertain or self._uncertain * reach <= abs(self.value)
+        curvature, uncertain = self._curvature
+        return abs(curvature) > uncertain or uncertain * reach <= abs(self.value)
 
     def _jumps(self, at: Point) -> Steps[bool]:
         """Return whether f jumps at the point itself: beside it, one more look lies on a parabola."""
@@ -168,7 +168,7 @@ class FirstLook:
 
     def _faint(self, at: Point) -> Steps[float]:
         """Look farther, because f has hardly changed, if at all; return its noise, 0 if it seems smooth."""
-        reach = min(_reach(at), self._room.ahead)
+        reach = min(_reach(at), self._along.room.ahead)
         rounding = self._differences.rounding
         while abs(self._looks[-1][1]) <= STRIDE * rounding and self._looks[-1][0] < reach:
             yield from self._ask(at, [min(STRIDE * self._looks[-1][0], reach)])
@@ -183,7 +183,7 @@ class FirstLook:
             if len(self._looks) < 3 or self._on_parabola(0.0):
                 yield from self._exact(at)
                 return 0.0
-            return (yield from self._level(at, first=farthest * math.sqrt(self._squares) / POINTS))
+            return (yield from self._level(at, first=farthest * math.sqrt(self._along.squares) / POINTS))
         beyond = max(_BEYOND) * farthest <= reach
         yield from self._ask(at, [farthest * share if beyond else farthest / share for share in _BEYOND])
         values = np.array([at.value, *self._seen])
@@ -195,24 +195,26 @@ class FirstLook:
 
     def _level(self, at: Point, first: float = 0.0) -> Steps[float]:
         """Return the standard deviation of the noise, as far as it exceeds rounding."""
-        norm = math.sqrt(self._squares)
-        line = SparseRows.single(self._tree.coordinates, self._tree.weights / norm)
-        measured = yield from measure_noise(at, line, self._room.ahead * norm, first)
+        norm = math.sqrt(self._along.squares)
+        line = SparseRows.single(self._along.coordinates, self._along.weights / norm)
+        measured = yield from measure_noise(at, line, self._along.room.ahead * norm, first)
         return measured.level if measured.level > self._differences.rounding else 0.0
 
     def _fit(self, at: Point, multiples: Sequence[float]) -> Steps[tuple[list[float], list[Change]]]:
         """Ask at multiples of the best ε on one side, and fit a parabola through the first two."""
         differences = self._differences
-        near = differences.across(self._squares, 0.0, room=self._room).eps
+        near = differences.across(self._along.squares, 0.0, room=self._along.room).eps
         # Where bounds are so near that distances would be the same, fewer are asked.
-        distances = list(dict.fromkeys(min(multiple * near, self._room.ahead) for multiple in multiples))
+        distances = list(
+            dict.fromkeys(min(multiple * near, self._along.room.ahead) for multiple in multiples)
+        )
         changes = yield from self._ask(at, distances)
         slopes = [change.ahead / distance for change, distance in zip(changes, distances, strict=True)]
-        self._curvature, self._uncertain = 0.0, 4.0 * differences.rounding / near**2
+        curvature, uncertain = 0.0, 4.0 * differences.rounding / near**2
         if len(distances) > 1:
-            self._curvature = 2.0 * (slopes[1] - slopes[0]) / (distances[1] - near)
-            self._uncertain = 4.0 * differences.rounding / (near * distances[1])
-        self._take(near, slopes[0])
+            curvature = 2.0 * (slopes[1] - slopes[0]) / (distances[1] - near)
+            uncertain = 4.0 * differences.rounding / (near * distances[1])
+        self._take(near, slopes[0], curvature, uncertain)
         return distances, changes
 
     def _refit(self) -> None:
@@ -224,18 +226,18 @@ class FirstLook:
             return
         (middle, two), (far, three) = self._looks[-2:]
         two, three = two - self.jump, three - self.jump
-        self._curvature = 2.0 * (three / far - two / middle) / (far - middle)
-        self._uncertain = 4.0 * self._differences.rounding / (middle * far)
-        self._take(middle, two / middle)
+        curvature = 2.0 * (three / far - two / middle) / (far - middle)
+        self._take(middle, two / middle, curvature, 4.0 * self._differences.rounding / (middle * far))
 
-    def _take(self, near: float, quotient: float) -> None:
+    def _take(self, near: float, quotient: float, curvature: float, uncertain: float) -> None:
         """Take the slope from the nearest difference quotient, less what curvature has added to it."""
         differences = self._differences
         # The curvature of the whole set, or its bound when none shows.
-        bound = max(abs(self._curvature), self._uncertain)
-        differences.density = bound / max(self._squares, 1e-300)
-        self.value = quotient - 0.5 * near * self._curvature
-        self.error = differences.rounding / near + 0.5 * near * self._uncertain
+        self._curvature = curvature, uncertain
+        bound = max(abs(curvature), uncertain)
+        differences.density = bound / max(self._along.squares, 1e-300)
+        self.value = quotient - 0.5 * near * curvature
+        self.error = differences.rounding / near + 0.5 * near * uncertain
 
     def _regular(self, at: Point) -> Steps[bool]:
         """Look to both sides, as far as f bends regularly; return whether it does at some distance."""
@@ -244,8 +246,8 @@ class FirstLook:
         longest = math.inf
         # What loud noise leaves to be seen is far away.
         loud = differences.noise > _CLOSE * differences.scale
-        far = min(1.0 if loud else differences.length(self._squares), self._room.both)
-        if far <= (0.0 if loud else differences.single(self._squares, 0.0)):
+        far = min(1.0 if loud else differences.length(self._along.squares), self._along.room.both)
+        if far <= (0.0 if loud else differences.single(self._along.squares, 0.0)):
             return False  # a bound is too near
         for _ in range(int(NOISY_STRIDE)):
             (change,) = yield from self._ask(at, [far], CHECKED)
@@ -254,14 +256,18 @@ class FirstLook:
                 longest = far
                 far *= math.sqrt(0.5 / bend)
             elif pairs.regular(change):
-                differences.density = 2.0 * bend * differences.scale / far**2 / max(self._squares, 1e-300)
+                differences.density = (
+                    2.0 * bend * differences.scale / far**2 / max(self._along.squares, 1e-300)
+                )
                 if loud or pairs.shows_kinks(change):
                     differences.pairs = pairs
                     self.value, self.error = pairs.begin(far, change)
                 # Farther is better while f bends by much less than |f|; where noise hides much, by more.
                 if bend > 0.1 and abs(change.odd) < _HIDDEN * differences.noise:
                     differences.bends = 2.0
-                further = min(differences.length(self._squares), NOISY_STRIDE**2 * far, self._room.both)
+                further = min(
+                    differences.length(self._along.squares), NOISY_STRIDE**2 * far, self._along.room.both
+                )
                 if further < 2.0 * far or further >= longest:
                     break
                 far = further
@@ -275,7 +281,7 @@ class FirstLook:
     def _ask(
         self, at: Point, distances: Sequence[float], shares: tuple[float, ...] = AHEAD
     ) -> Steps[list[Change]]:
-        """Ask the whole tree at some distances."""
+        """Ask all coordinates at some distances."""
         changes: list[Change] = []
 
         def absorb(change: Change) -> None:
@@ -285,7 +291,7 @@ class FirstLook:
             self.flat = self.flat and change.ahead == 0.0
 
         requests = [
-            Request(self._tree.coordinates, distance * self._tree.weights, Role.PROBE, absorb, shares)
+            Request(self._along.coordinates, distance * self._along.weights, Role.PROBE, absorb, shares)
             for distance in distances
         ]
         yield from answered(at, requests)
