@@ -26,38 +26,30 @@ from scipy.special import expit
 
 from benchmarks import noise_bars
 from gracezo.core.types import FloatArray
-from gracezo.methods.auto import (
-    corner,
-    difference,
-    kinks,
-    line,
-    model,
-    pairs,
-    pinning,
-    root,
-)
 from gracezo.methods.auto.constants import Constants
+from gracezo.methods.auto.instrument import central, first_look, forward
 from gracezo.methods.auto.search import confirm, inquiry
+from gracezo.methods.auto.step import line, quasi_newton, stepper
+from gracezo.methods.auto.support import kinks
 from gracezo.methods.auto.ways import coordinates, dense, market, nonsmooth
 from gracezo.problems import Attack, Distance, Magnitude
 
 _BUDGET = 600
 _Places: TypeAlias = Sequence[tuple[ModuleType, tuple[str, ...]]]
 _NOISE: _Places = [
-    (pairs, ("_UNSEEN", "_BIASED", "_FARTHER", "_LOUDER", "_IRREGULAR", "_HIDDEN")),
+    (central, ("_UNSEEN", "_BIASED", "_FARTHER", "_LOUDER", "_IRREGULAR", "_HIDDEN")),
     (inquiry, ("_FADED",)),
     (confirm, ("_SAME", "_PRECISE", "_PLAIN")),
-    (difference, ("_SHARP",)),
-    (root, ("_HIDDEN",)),
+    (forward, ("_SHARP",)),
+    (first_look, ("_HIDDEN",)),
 ]
 _KINKS: _Places = [
     (confirm, ("_NEAR",)),
-    (corner, ("_NEARLY", "_CLOSER", "_BLUR", "_BENDS")),
-    (kinks, ("_JUMP",)),
-    (pinning, ("_SEARCH", "WORTH")),
+    (kinks, ("_JUMP", "_NEARLY", "_CLOSER", "_BLUR", "_BENDS")),
+    (stepper, ("_SEARCH", "WORTH")),
 ]
 _BATCH: _Places = [(line, ("_BESIDE",))]
-_DENSE: _Places = [(model, ("_RECENT", "_CLEARLY"))]
+_DENSE: _Places = [(quasi_newton, ("_RECENT", "_CLEARLY"))]
 _WAYS: _Places = [
     (market, ("_REDEEMED", "_LITTLE", "_LOST", "_AGAIN", "_STALLED")),
     (dense, ("_FEW", "_MET", "_LAST")),

@@ -22,13 +22,13 @@ from gracezo.core.steps import whole_run
 from gracezo.core.types import FloatArray
 from gracezo.estimators.noise import grid, quantum
 from gracezo.methods.auto import auto
-from gracezo.methods.auto.answer import DRAWS, measured_again
 from gracezo.methods.auto.constants import ANSWERS, Constants
+from gracezo.methods.auto.here import Walls
 from gracezo.methods.auto.instrument.central import Pairs
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.instrument.look import BOTH, CHECKED, Change, Look, Request, Room, answered
-from gracezo.methods.auto.support import Support
-from gracezo.methods.auto.walls import Walls
+from gracezo.methods.auto.method import DRAWS, measured_again
+from gracezo.methods.auto.support.coordinates import Support
 from gracezo.problems import Attack, Distance, Magnitude
 from gracezo.problems.base import Benchmark
 

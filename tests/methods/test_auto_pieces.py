@@ -14,6 +14,7 @@ from gracezo.core.asks import Ask, Point, Role
 from gracezo.core.box import Box
 from gracezo.core.types import FloatArray
 from gracezo.methods.auto.constants import Constants
+from gracezo.methods.auto.here import Landing
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.instrument.look import (
     AHEAD,
@@ -25,11 +26,10 @@ from gracezo.methods.auto.instrument.look import (
     answered,
     together,
 )
-from gracezo.methods.auto.landing import Landing
-from gracezo.methods.auto.line import Trial, line_search
-from gracezo.methods.auto.model import Model
+from gracezo.methods.auto.step.line import Trial, line_search
+from gracezo.methods.auto.step.quasi_newton import Model
+from gracezo.methods.auto.ways import Ledger
 from gracezo.methods.auto.ways.timing import Timing
-from gracezo.methods.auto.ways.way import Ledger
 
 
 def test_eps_follows_the_size_of_the_set() -> None:

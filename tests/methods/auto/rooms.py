@@ -7,12 +7,12 @@ import numpy as np
 from gracezo.core.types import FloatArray
 from gracezo.methods.auto.belief import Belief
 from gracezo.methods.auto.constants import Constants
+from gracezo.methods.auto.here import Walls
 from gracezo.methods.auto.instrument.central import Pairs
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.instrument.look import Change, Request
 from gracezo.methods.auto.search.groups import Group, Order
 from gracezo.methods.auto.search.inquiry import Inquiries, Inquiry, Outcome
-from gracezo.methods.auto.walls import Walls
 
 
 class Sure(Belief):

@@ -13,11 +13,11 @@ import pytest
 from gracezo.core.box import Box
 from gracezo.methods.auto.belief import Belief
 from gracezo.methods.auto.constants import Constants
+from gracezo.methods.auto.here import Walls
 from gracezo.methods.auto.instrument.central import Pairs
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.instrument.look import EVERYWHERE, Change, Request
 from gracezo.methods.auto.search.confirm import Answer, Candidate, Confirmation, Found, Kink, Wrong
-from gracezo.methods.auto.walls import Walls
 
 Line = Callable[[float], float]
 """How f changes along the coordinate, downhill."""

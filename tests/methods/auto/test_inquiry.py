@@ -13,11 +13,11 @@ from tests.methods.auto.rooms import Sure, World, sparse
 from gracezo.core.asks import Role
 from gracezo.core.box import Box
 from gracezo.methods.auto.constants import Constants
+from gracezo.methods.auto.here import Walls
 from gracezo.methods.auto.instrument.look import AHEAD, BOTH, Change, Request
 from gracezo.methods.auto.search.explain import labelled, moment, place
 from gracezo.methods.auto.search.groups import Group, Several
 from gracezo.methods.auto.search.inquiry import Confirm, Cut, Inquiries, Label, Outcome
-from gracezo.methods.auto.walls import Walls
 
 
 def silent(world: World) -> list[Group]:

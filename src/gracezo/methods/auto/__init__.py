@@ -1,5 +1,5 @@
 """`auto`: the fewest queries, with nothing to tune."""
 
-from gracezo.methods.auto.factory import auto
+from gracezo.methods.auto.method import auto
 
 __all__ = ["auto"]

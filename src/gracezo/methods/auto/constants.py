@@ -83,7 +83,7 @@ UNSEEN = 0.1
 REPEATS = 256
 """Times that a noisy look is repeated, at most: a sixteenth of the noise."""
 
-# Units and verdicts (`units.py`, `verdict.py`, `beyond.py`).
+# Units and verdicts (`units.py`, `verdict.py`).
 
 DECADES = 1.0
 """Standard deviation of log10(size) beyond which coordinates are of different orders of magnitude."""

@@ -1,29 +1,43 @@
-"""One run of `auto`: the first look, the ways down, and the end."""
+"""One run of `auto`: the first look, the ways down, the end, and the answer.
+
+The answer is, where f is exact, the lowest value paid for; where it is noisy, the last point measured anew. A
+look at coordinates that were found is as good an answer as a step, if it is lower; a look at a whole set of
+them, if it is clearly lower. Not so with noise. The value that made a method move there is no fair one: it
+was chosen because it was low. Nor is that of the one draw for which a function of a seed was minimised.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import math
 from dataclasses import replace
+from typing import TypeVar
 
 import numpy as np
 
-from gracezo.core.asks import Moved, OutOfQueries, Point, Steps
+from gracezo.core.asks import Ask, Moved, OutOfQueries, Point, Role, Steps
 from gracezo.core.keys import Key
-from gracezo.core.method import Estimator, Problem
+from gracezo.core.method import Estimator, Problem, uses
 from gracezo.core.result import Finish, GradientEstimate, Status
-from gracezo.core.steps import in_batches, reserving
-from gracezo.methods.auto.answer import DRAWS, answering, drawn_again, measured_again
+from gracezo.core.steps import in_batches, relayed, reserving
+from gracezo.core.types import FloatArray
 from gracezo.methods.auto.constants import ANSWERS, BOTTOMLESS, Constants
 from gracezo.methods.auto.search.estimator import TreeEstimator
 from gracezo.methods.auto.units import Units
+from gracezo.methods.auto.ways import Ledger
 from gracezo.methods.auto.ways.coordinates import Coordinates
 from gracezo.methods.auto.ways.dense import Dense
 from gracezo.methods.auto.ways.market import Market
 from gracezo.methods.auto.ways.nonsmooth import Nonsmooth
 from gracezo.methods.auto.ways.sparse import Hunt
-from gracezo.methods.auto.ways.way import Ledger
 
-BEYOND = 20
-"""Times that a run goes on from a lower point at a longer distance, where no ripples show."""
+_FARTHER = 20  # times that a run goes on from a lower point at a longer distance, where no ripples show
+R = TypeVar("R")
+_EXACT = {Role.PROBE: Role.SET, Role.TRIAL: Role.STEP}
+_NOISY = {Role.CONFIRM: Role.PROBE, Role.REFRESH: Role.PROBE}
+
+DRAWS = 2 * ANSWERS
+"""How many other draws judge the last point of a function of a seed."""
 
 
 class Auto:
@@ -149,7 +163,7 @@ class Descent:
                 if depth > 0.0:
                     return (yield from self._over_ripples(at, depth, key.child(0, 1)))
                 beyond += 1
-                if beyond == BEYOND:
+                if beyond == _FARTHER:
                     finish = Finish(Status.STUCK, "f is rough or jumps: lower values lie at longer distances")
         except OutOfQueries:
             if not self._remarks(market) and not self._problem.random:
@@ -190,6 +204,28 @@ class Descent:
         return remarks
 
 
+@uses("support", "known", "bounds", "noise", "scale", "tol")
+def auto(problem: Problem, *, eps: float | None = None) -> Auto:
+    """Auto: the fewest queries, with nothing to tune; splits sets, remembers, steps by quasi-Newton.
+
+    Parameters
+    ----------
+    problem
+        What is known before the first query.
+    eps
+        A fixed finite difference, in units of `scale` where that is given; by default it follows the size
+        of the set, the curvature met and the precision of f.
+
+    Examples
+    --------
+    >>> from gracezo.core.method import Problem
+    >>> method = auto(Problem(d=100))
+    """
+    if eps is not None and not (math.isfinite(eps) and eps > 0.0):
+        raise ValueError(f"eps must be positive and finite, or None to let the method choose; got {eps!r}")
+    return Auto(problem, Constants(), eps)
+
+
 def best_known(problem: Problem, start: Point) -> Point:
     """Return the best of the start and the known points, those outside the bounds left out."""
     if problem.known is None:
@@ -199,3 +235,48 @@ def best_known(problem: Problem, start: Point) -> Point:
         values = np.where(problem.bounds.inside(points), values, np.inf)
     row = int(np.argmin(values))
     return Point(points[row], float(values[row])) if values[row] < start.value else start
+
+
+def answering(steps: Steps[R], exact: bool) -> Steps[R]:
+    """Run `steps`, their looks asked in roles that may answer where f is exact, and not where it is noisy."""
+    roles = _EXACT if exact else _NOISY
+
+    def asked(ask: Ask) -> Steps[FloatArray]:
+        role = roles.get(ask.role)
+        return (yield ask if role is None else Ask(ask.base, ask.offsets, role, ask.reserve))
+
+    def moved(said: Moved) -> Moved:
+        return Moved(Point(said.to.x, said.to.value)) if exact and said.to.error else said
+
+    return relayed(steps, asked, moved)
+
+
+def measured_again(at: Point, noise: float) -> Steps[Point]:
+    """Return a point with its value measured anew, and the error of that value.
+
+    A function that answers the same again is rounded, not random: its value there is what it is.
+    """
+    first = yield from _values(at, 1)
+    if len(first) and first[0] == at.value:
+        return Point(at.x, at.value, noise)
+    values = np.append(first, (yield from _values(at, ANSWERS - 1)))
+    if not len(values):
+        return Point(at.x, at.value, noise)
+    return Point(at.x, float(values.mean()), noise / math.sqrt(len(values)))
+
+
+def drawn_again(at: Point) -> Steps[tuple[Point, int]]:
+    """Return a point with its mean over other draws and the error of that, and how many draws these are."""
+    values = yield from _values(at, DRAWS)
+    if len(values) < 2:
+        return at, 0
+    error = float(values.std(ddof=1)) / math.sqrt(len(values))
+    return Point(at.x, float(values.mean()), error), len(values)
+
+
+def _values(at: Point, times: int) -> Steps[FloatArray]:
+    """Return so many new values at a point, as far as they can be had."""
+    values = np.zeros(0)
+    with contextlib.suppress(OutOfQueries):
+        values = yield Ask.at(at.x, Role.AGAIN, times)
+    return values[~np.isnan(values)]  # a failed one may be skipped

@@ -16,6 +16,7 @@ from gracezo.core.asks import Point, Role, Steps
 from gracezo.core.types import FloatArray, IntArray
 from gracezo.methods.auto.belief import Belief, Watch
 from gracezo.methods.auto.constants import FAR, Constants
+from gracezo.methods.auto.here import Walls
 from gracezo.methods.auto.instrument.first_look import FirstLook
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.instrument.look import Change, Request
@@ -23,7 +24,6 @@ from gracezo.methods.auto.search.confirm import Found
 from gracezo.methods.auto.search.groups import Group, Order
 from gracezo.methods.auto.search.inquiry import Cut, Inquiries, Inquiry, Outcome
 from gracezo.methods.auto.search.queue import REMEMBERED, Open, Running
-from gracezo.methods.auto.walls import Walls
 
 
 @dataclass

@@ -19,10 +19,10 @@ import numpy as np
 from gracezo.core.asks import Role
 from gracezo.methods.auto.belief import Belief
 from gracezo.methods.auto.constants import Constants
+from gracezo.methods.auto.here import Walls
 from gracezo.methods.auto.instrument.central import Pairs
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.instrument.look import BOTH, CHECKED, Change, Request, Room
-from gracezo.methods.auto.walls import Walls
 
 _SAME = 0.3  # relative difference of slopes that pass for one
 _PRECISE = 0.01  # relative error of a slope that needs no pair to confirm it

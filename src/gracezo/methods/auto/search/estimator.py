@@ -25,15 +25,15 @@ from gracezo.core.steps import in_batches
 from gracezo.core.types import FloatArray, IntArray
 from gracezo.methods.auto.belief import Belief
 from gracezo.methods.auto.constants import Constants
+from gracezo.methods.auto.here import Walls
 from gracezo.methods.auto.instrument.central import Pairs
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.instrument.look import Change, Request, Room, answered
 from gracezo.methods.auto.search.confirm import Found
 from gracezo.methods.auto.search.groups import Group, Order
 from gracezo.methods.auto.search.to_the_end import WholeSearch
-from gracezo.methods.auto.support import outside
-from gracezo.methods.auto.walls import Walls
-from gracezo.methods.auto.ways.way import Ledger
+from gracezo.methods.auto.support.coordinates import outside
+from gracezo.methods.auto.ways import Ledger
 
 # The noise is measured with some five degrees of freedom: by so much errors have to be wider for 95 % of
 # the values to lie within two of them (the quantile of Student's t over that of the normal distribution).

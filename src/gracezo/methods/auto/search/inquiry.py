@@ -23,6 +23,7 @@ from gracezo.core.asks import Role
 from gracezo.core.types import FloatArray
 from gracezo.methods.auto.belief import Belief, Evidences
 from gracezo.methods.auto.constants import Constants
+from gracezo.methods.auto.here import Walls
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.instrument.look import AHEAD, Change, Look, Request
 from gracezo.methods.auto.search.confirm import Candidate, Confirmation, Found, Kink, Wrong
@@ -36,7 +37,6 @@ from gracezo.methods.auto.search.explain import (
     second_moment,
 )
 from gracezo.methods.auto.search.groups import Group, Order, Row, Several
-from gracezo.methods.auto.walls import Walls
 
 _REFUTED = 0.02  # chance of one spike below which it is ruled out
 _LESSER = 0.15  # least share of a part that is cut off beside the candidates

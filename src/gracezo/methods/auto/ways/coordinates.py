@@ -15,8 +15,8 @@ import numpy as np
 from gracezo.core.asks import Ask, OutOfQueries, Point, Role, SparseRows, Steps
 from gracezo.core.steps import noting
 from gracezo.core.types import FloatArray, IntArray
-from gracezo.methods.auto.walls import BEYOND, Walls
-from gracezo.methods.auto.ways.way import Offer
+from gracezo.methods.auto.here import BEYOND, Walls
+from gracezo.methods.auto.ways import Offer
 
 _LEGS = 16  # in which all coordinates are swept
 _FIRST = 0.1  # times 1 + |x|: how far to try where nothing has moved yet

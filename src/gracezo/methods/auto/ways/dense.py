@@ -15,13 +15,12 @@ import numpy as np
 from gracezo.core.asks import Point, Role, SparseRows, Steps
 from gracezo.core.types import FloatArray
 from gracezo.methods.auto.constants import Constants
+from gracezo.methods.auto.here import Walls
 from gracezo.methods.auto.instrument.look import insisted
-from gracezo.methods.auto.line import line_search
-from gracezo.methods.auto.model import Model
-from gracezo.methods.auto.path import Path, newton_path
-from gracezo.methods.auto.walls import Walls
+from gracezo.methods.auto.step.line import line_search
+from gracezo.methods.auto.step.quasi_newton import Model, Path, newton_path
+from gracezo.methods.auto.ways import Ledger, Offer
 from gracezo.methods.auto.ways.sparse import Hunt
-from gracezo.methods.auto.ways.way import Ledger, Offer
 
 _LAST = 3  # steps that tell what becomes of promises
 _FEW = 1.0 / 8.0  # share of the coordinates: if fewer hold the promise, to search for them pays

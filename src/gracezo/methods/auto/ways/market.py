@@ -21,11 +21,11 @@ from dataclasses import dataclass, field
 
 from gracezo.core.asks import Moved, OutOfQueries, Point, Steps
 from gracezo.methods.auto.constants import FORGONE, QUIET
+from gracezo.methods.auto.ways import LEAST, PARTS, Ledger, Way
 from gracezo.methods.auto.ways.coordinates import Coordinates
 from gracezo.methods.auto.ways.dense import Dense
 from gracezo.methods.auto.ways.nonsmooth import Nonsmooth
 from gracezo.methods.auto.ways.sparse import Hunt
-from gracezo.methods.auto.ways.way import LEAST, PARTS, Ledger, Way
 
 _REDEEMED = 0.25  # share of its promises below which the slopes of plain differences are no guide
 _LITTLE = 1e-3  # of the decrease so far: next to nothing

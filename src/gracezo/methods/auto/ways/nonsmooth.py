@@ -7,7 +7,7 @@ search is their algorithm 2.6, by bisection and doubling until f has fallen (c�
 has risen (c₂): not to the lowest point, which would be on the kink, where slopes say nothing.
 
 A gradient costs a query a coordinate, so this is for few of them, and only if kinks couple them
-(`coupling.py`). It begins a little off the place where other ways have stopped: a coordinate that stands on a
+(`verdict.py`). It begins a little off the place where other ways have stopped: a coordinate that stands on a
 kink has no slope.
 """
 
@@ -20,11 +20,11 @@ import numpy as np
 from gracezo.core.asks import Ask, OutOfQueries, Point, Role, SparseRows, Steps
 from gracezo.core.keys import Key
 from gracezo.core.types import FloatArray, IntArray
+from gracezo.methods.auto.here import Walls
 from gracezo.methods.auto.instrument.look import insisted
-from gracezo.methods.auto.walls import Walls
-from gracezo.methods.auto.ways.coupling import TRIALS, coupled
+from gracezo.methods.auto.verdict import TRIALS, coupled
+from gracezo.methods.auto.ways import Offer
 from gracezo.methods.auto.ways.sparse import Hunt
-from gracezo.methods.auto.ways.way import Offer
 
 _FALLEN, _RISEN = 1e-4, 0.5  # c₁ and c₂
 _STEPS = 100  # at the most

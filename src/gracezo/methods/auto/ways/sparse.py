@@ -22,18 +22,17 @@ from gracezo.core.method import Problem
 from gracezo.core.result import Finish
 from gracezo.core.types import IntArray
 from gracezo.methods.auto.belief import Belief
-from gracezo.methods.auto.beyond import lower_beyond
 from gracezo.methods.auto.constants import FORGONE, NOTHING, SMALL, SMOOTH, Constants
+from gracezo.methods.auto.here import Walls
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.instrument.look import Request, answered, together
 from gracezo.methods.auto.search import Search
 from gracezo.methods.auto.search.confirm import Found
-from gracezo.methods.auto.step import FULL, Stepper
-from gracezo.methods.auto.support import Support, outside
-from gracezo.methods.auto.verdict import Verdict
-from gracezo.methods.auto.walls import Walls
+from gracezo.methods.auto.step.stepper import FULL, Stepper
+from gracezo.methods.auto.support.coordinates import Support, outside
+from gracezo.methods.auto.verdict import Verdict, lower_beyond
+from gracezo.methods.auto.ways import LEAST, PARTS, Ledger, Offer
 from gracezo.methods.auto.ways.timing import Timing
-from gracezo.methods.auto.ways.way import LEAST, PARTS, Ledger, Offer
 
 _PATIENCE = 2  # times that a noisy sum of all coordinates must show nothing
 _BARREN = 2  # plantings at one point without a find after which the search is not worth another

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 
-from gracezo.methods.auto.ways.way import Ledger
+from gracezo.methods.auto.ways import Ledger
 
 
 class Timing:

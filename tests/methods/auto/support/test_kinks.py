@@ -14,13 +14,12 @@ import gracezo
 from gracezo.core.asks import Ask, OutOfQueries, Point, Steps
 from gracezo.core.types import FloatArray
 from gracezo.methods.auto.constants import Constants
-from gracezo.methods.auto.corner import Corner, Tangent
+from gracezo.methods.auto.here import Walls
 from gracezo.methods.auto.instrument.forward import Differences
-from gracezo.methods.auto.kinks import Kinks
-from gracezo.methods.auto.pinning import pinned
-from gracezo.methods.auto.support import Support
-from gracezo.methods.auto.walls import Walls
-from gracezo.methods.auto.ways.way import Ledger
+from gracezo.methods.auto.step.stepper import pinned
+from gracezo.methods.auto.support.coordinates import Support
+from gracezo.methods.auto.support.kinks import Corner, Kinks, Tangent
+from gracezo.methods.auto.ways import Ledger
 
 R = TypeVar("R")
 Line = Callable[[float], float]

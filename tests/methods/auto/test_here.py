@@ -19,13 +19,12 @@ from gracezo.core.method import Problem
 from gracezo.core.types import FloatArray
 from gracezo.methods import catalog
 from gracezo.methods.auto.constants import Constants
+from gracezo.methods.auto.here import Walls
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.instrument.look import Change
-from gracezo.methods.auto.line import Trial, line_search
-from gracezo.methods.auto.model import Model
-from gracezo.methods.auto.path import newton_path
-from gracezo.methods.auto.support import Support
-from gracezo.methods.auto.walls import Walls
+from gracezo.methods.auto.step.line import Trial, line_search
+from gracezo.methods.auto.step.quasi_newton import Model, newton_path
+from gracezo.methods.auto.support.coordinates import Support
 
 
 def walls(lower: list[float], upper: list[float], x: list[float]) -> Walls:

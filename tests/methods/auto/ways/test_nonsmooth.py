@@ -16,9 +16,9 @@ from gracezo.core.keys import Key
 from gracezo.core.method import Problem
 from gracezo.core.types import FloatArray, IntArray
 from gracezo.methods.auto.constants import Constants
+from gracezo.methods.auto.ways import Ledger
 from gracezo.methods.auto.ways.nonsmooth import Nonsmooth
 from gracezo.methods.auto.ways.sparse import Hunt
-from gracezo.methods.auto.ways.way import Ledger
 
 Objective = Callable[[FloatArray], float]
 

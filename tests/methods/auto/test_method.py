@@ -24,7 +24,7 @@ from gracezo.methods.auto import auto
 from gracezo.methods.auto.instrument.look import Change
 from gracezo.methods.auto.search.groups import Group
 from gracezo.methods.auto.search.inquiry import Confirm, Inquiries, Inquiry, Label, Outcome
-from gracezo.methods.auto.ways.way import Ledger
+from gracezo.methods.auto.ways import Ledger
 from gracezo.problems import Attack, Magnitude
 from gracezo.problems.base import Benchmark
 

@@ -20,14 +20,14 @@ from gracezo.core.box import Box, Fence
 from gracezo.core.method import Problem
 from gracezo.core.types import FloatArray
 from gracezo.methods.auto.constants import Constants
+from gracezo.methods.auto.here import Walls
 from gracezo.methods.auto.instrument.forward import Differences
-from gracezo.methods.auto.walls import Walls
+from gracezo.methods.auto.verdict import uphill
+from gracezo.methods.auto.ways import Ledger
 from gracezo.methods.auto.ways.coordinates import Coordinates
-from gracezo.methods.auto.ways.coupling import uphill
 from gracezo.methods.auto.ways.dense import Dense
 from gracezo.methods.auto.ways.market import Record
 from gracezo.methods.auto.ways.sparse import Hunt
-from gracezo.methods.auto.ways.way import Ledger
 from gracezo.testing import assert_same
 
 Objective = Callable[[FloatArray], float]

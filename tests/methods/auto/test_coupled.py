@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import gracezo
 from gracezo.core.asks import Ask, OutOfQueries, Point
 from gracezo.core.types import FloatArray
-from gracezo.methods.auto.ways.coupling import coupled
+from gracezo.methods.auto.verdict import coupled
 
 _EPS = float(np.finfo(np.float64).eps)
 

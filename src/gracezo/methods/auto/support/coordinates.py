@@ -17,11 +17,11 @@ import numpy as np
 from gracezo.core.asks import Role
 from gracezo.core.types import BoolArray, FloatArray, IntArray
 from gracezo.methods.auto.constants import Constants
+from gracezo.methods.auto.here import Walls
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.instrument.look import Change, Request
-from gracezo.methods.auto.kinks import Kinks
+from gracezo.methods.auto.support.kinks import Kinks
 from gracezo.methods.auto.tree import Node, Tree, split
-from gracezo.methods.auto.walls import Walls
 
 _GUESSED = 0.1  # share of a step's promise that may rest on curvatures of others
 

@@ -15,20 +15,19 @@ from gracezo.core.asks import Point, Role, Steps
 from gracezo.core.box import Box
 from gracezo.core.types import BoolArray, FloatArray
 from gracezo.methods.auto.constants import Constants
+from gracezo.methods.auto.here import Landing, Walls
 from gracezo.methods.auto.instrument.forward import Differences
-from gracezo.methods.auto.landing import Landing
-from gracezo.methods.auto.line import Trial, line_search, slope_at_best
-from gracezo.methods.auto.model import Model
-from gracezo.methods.auto.path import Path, newton_path
-from gracezo.methods.auto.pinning import pinned
 from gracezo.methods.auto.search import Search
-from gracezo.methods.auto.support import Support
-from gracezo.methods.auto.walls import Walls
+from gracezo.methods.auto.step.line import Trial, line_search, slope_at_best
+from gracezo.methods.auto.step.quasi_newton import Model, Path, newton_path
+from gracezo.methods.auto.support.coordinates import Support
+from gracezo.methods.auto.support.kinks import WORTH
+from gracezo.methods.auto.ways import Ledger
 from gracezo.methods.auto.ways.timing import Timing
-from gracezo.methods.auto.ways.way import Ledger
 
 FULL = 1e8  # care at which a refresh leaves nothing out
 _LASTING = 3  # failures in a row after which all slopes are measured; after one more they are given up
+_SEARCH = 4.0  # queries that the search for a kink takes at the least
 
 
 @dataclass(frozen=True, eq=False)
@@ -258,3 +257,46 @@ class Stepper:
             self.forgone = support.slopes.copy()
             support.slopes[:] = 0.0
         return doubt
+
+
+def pinned(
+    at: Point, support: Support, differences: Differences, start: FloatArray, rate: float
+) -> Steps[Point]:
+    """Look for kinks where the slopes of the support say so.
+
+    Parameters
+    ----------
+    at
+        The present point, at which the slopes were measured.
+    support, differences
+        What the run has met and learned. Slopes and kinks of the support are brought up to date.
+    start
+        Where the run began.
+    rate
+        The decrease that a query brings elsewhere.
+
+    Returns
+    -------
+    Point
+        The present point, moved onto kinks where f fell.
+    """
+    kinks = support.kinks
+    kinks.grow(len(support))
+    kinks.update(at.x[support.indices], support.slopes)
+    kinks.located[:] = False
+    least = max(_SEARCH * rate, WORTH * differences.rounding)
+    suspects = kinks.suspects(at.x[support.indices], support.slopes, support.smooth, differences.scale)
+    for j in suspects.tolist():
+        # Noise would blur what tells a kink from a bend.
+        if differences.noise or kinks.rate * kinks.stakes[j] <= least:
+            break
+        coordinate = int(support.indices[j])
+        best = yield from kinks.locate(
+            at, coordinate, j, support.slopes, float(start[coordinate]), differences.rounding
+        )
+        if best is not at or kinks.located[j]:
+            support.loosen(j)  # otherwise it goes no farther than it came
+        if best is not at:
+            at = best
+            kinks.moved(at.x[support.indices], support.slopes)
+    return at

@@ -1,0 +1,1 @@
+"""Memory: the coordinates met so far, and the kinks on them."""
