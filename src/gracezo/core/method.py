@@ -38,6 +38,8 @@ class Problem:
     tol : float or None
         Share of the decrease so far (of the squared norm, for a gradient) that may be left, when the user
         says so.
+    groups : ndarray of int or None
+        The group of each coordinate, counted from 0, when the user says which move together.
     random : bool
         Whether f takes a seed: then its values are those of one draw, and the answer is for others to judge.
     """
@@ -52,6 +54,7 @@ class Problem:
     random: bool = False
     scale: FloatArray | None = None
     tol: float | None = None
+    groups: IntArray | None = None
 
     @property
     def free(self) -> int:
@@ -95,6 +98,7 @@ OPTIONAL_KNOWLEDGE = {
     "noise": "takes no noise (if it has an option eps: estimate_noise(fun, x0).step() is one); those that do",
     "scale": "makes no use of scale; those that do",
     "tol": "makes no use of tol; those that do",
+    "groups": "makes no use of groups; those that do",
 }
 
 
