@@ -20,7 +20,6 @@ from gracezo.core.method import Problem
 from gracezo.core.run import Run
 from gracezo.core.steps import whole_run
 from gracezo.core.types import FloatArray
-from gracezo.methods.auto.constants import Constants
 from gracezo.methods.auto.method import Auto
 from gracezo.problems import Attack, Distance, Magnitude
 
@@ -43,12 +42,11 @@ def spend(
     ratios: tuple[float, ...],
     budget: int,
     *,
-    constants: Constants | None = None,
     batch: int = 1,
 ) -> Spending:
     """Run `auto` until the smallest ratio is reached or the budget is spent."""
     first = fun(x0)
-    method = Auto(Problem(len(x0), batch=batch), constants or Constants())
+    method = Auto(Problem(len(x0), batch=batch))
     steps = whole_run(method, x0, first, Key(seed))
     run = Run(steps, x0, Limits(max_queries=budget - 1, target=min(ratios) * first), seed)
     reached: dict[float, int | None] = dict.fromkeys(ratios)

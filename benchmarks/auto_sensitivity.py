@@ -1,73 +1,56 @@
 """What halving and doubling each constant of `auto` changes: mean queries to a target.
 
-    PYTHONPATH=src:. python benchmarks/auto_sensitivity.py [--instances 5] [--only constants,noise]
+    python -m benchmarks.auto_sensitivity [--instances 5] [--only search,noise] [--names TRUST,LIKELY]
 
-First those of `Constants`; then those on top of the files that deal with noise (on functions with noise of
-1e-4 of f(x0)), with kinks (on Attack, and on a sum of |x_i − c_i| of which all coordinates begin at a kink
-of another slope), with batches (of eight; queries and rounds), with dense functions, and with the choice
-among ways down (a logistic loss and kinks in all of 100 coordinates, the largest of several parabolas). A run
-that does not reach its target counts with its whole budget. Instances 100 and up, so that none of those on
-which the bars are measured is used here.
+A table for each group of `methods/auto/constants.py`, on functions that the group has to do with. A run that
+does not reach its target counts with its whole budget. Instances 100 and up, so that none of those on which
+the bars are measured is used here. The tables are written to docs/results/auto-sensitivity.md where all
+groups are asked for with `--write`.
 """
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import fields, replace
+import re
+from collections.abc import Callable, Iterator
 from functools import partial
-from types import ModuleType
-from typing import TypeAlias
+from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 from benchmarks.auto_bars import spend
+from benchmarks.real.meter import Meter
+from benchmarks.real.tails import Tail
 from scipy.optimize import minimize
 from scipy.special import expit
 
+import gracezo
 from benchmarks import noise_bars
 from gracezo.core.types import FloatArray
-from gracezo.methods.auto.constants import Constants
-from gracezo.methods.auto.instrument import central, first_look, forward
-from gracezo.methods.auto.search import confirm, inquiry
-from gracezo.methods.auto.step import line, quasi_newton, stepper
-from gracezo.methods.auto.support import kinks
-from gracezo.methods.auto.ways import coordinates, dense, market, nonsmooth
+from gracezo.methods.auto import constants
 from gracezo.problems import Attack, Distance, Magnitude
 
 _BUDGET = 600
-_Places: TypeAlias = Sequence[tuple[ModuleType, tuple[str, ...]]]
-_NOISE: _Places = [
-    (central, ("_UNSEEN", "_BIASED", "_FARTHER", "_LOUDER", "_IRREGULAR", "_HIDDEN")),
-    (inquiry, ("_FADED",)),
-    (confirm, ("_SAME", "_PRECISE", "_PLAIN")),
-    (forward, ("_SHARP",)),
-    (first_look, ("_HIDDEN",)),
-]
-_KINKS: _Places = [
-    (confirm, ("_NEAR",)),
-    (kinks, ("_JUMP", "_NEARLY", "_CLOSER", "_BLUR", "_BENDS")),
-    (stepper, ("_SEARCH", "WORTH")),
-]
-_BATCH: _Places = [(line, ("_BESIDE",))]
-_DENSE: _Places = [(quasi_newton, ("_RECENT", "_CLEARLY"))]
-_WAYS: _Places = [
-    (market, ("_REDEEMED", "_LITTLE", "_LOST", "_AGAIN", "_STALLED")),
-    (dense, ("_FEW", "_MET", "_LAST")),
-    (coordinates, ("_LEGS", "_SHORTER")),
-    (nonsmooth, ("_OFF", "_FIRST", "_RISEN", "_LITTLE")),
-]
+_PAGE = Path(__file__).parents[1] / "docs" / "results" / "auto-sensitivity.md"
 
 
-def measure(constants: Constants, instances: int) -> list[float]:
+def searching(instances: int) -> list[float]:
+    """Return the mean queries on Distance and Magnitude, to 0.01, on Attack, to 0.33, and for two gradients.
+
+    These are of ten slopes above a background of 1e-4 and of 1e-2 of them.
+    """
     attack = Attack()
-    columns: list[list[int]] = [[], [], []]
+    columns: list[list[int]] = [[], [], [], [], []]
     for seed in range(100, 100 + instances):
         distance, magnitude = Distance(seed=seed), Magnitude(seed=seed)
         for column, fun, ratio in zip(
-            columns, (distance, magnitude, attack), (0.01, 0.01, 0.33), strict=True
+            columns, (distance, magnitude, attack), (0.01, 0.01, 0.33), strict=False
         ):
-            spent = spend(fun, fun.x0, seed, (ratio,), _BUDGET, constants=constants)
-            column.append(spent.to[ratio] or _BUDGET)
+            column.append(spend(fun, fun.x0, seed, (ratio,), _BUDGET).to[ratio] or _BUDGET)
+        for column, tail in zip(columns[3:], (1e-4, 1e-2), strict=True):
+            metered = Meter(Tail.drawn(tail, seed), np.zeros(10_000))
+            gracezo.estimate_gradient(metered, np.zeros(10_000), seed=seed, max_queries=12_000)
+            column.append(metered.calls)
     return [float(np.mean(column)) for column in columns]
 
 
@@ -167,81 +150,80 @@ def by_other_ways(instances: int) -> list[float]:
     return [float(mean) for mean in np.mean(rows, axis=0)]
 
 
-def altered(places: _Places) -> Iterator[str]:
-    """Halve and double each constant in turn; yield what it is called while it is changed."""
-    for module, names in places:
-        for name in names:
-            value = getattr(module, name)
-            for factor in (0.5, 2.0):
-                changed = type(value)(value * factor)
-                setattr(module, name, changed)
-                yield f"{module.__name__.split('.')[-1]}.{name} = {changed:g}"
-            setattr(module, name, value)
+class Group(NamedTuple):
+    """What the constants of a group are measured on."""
+
+    columns: tuple[str, ...]
+    measured: Callable[[int], list[float]]
 
 
-def table(
-    columns: tuple[str, ...],
-    places: _Places,
-    measured: Callable[[int], list[float]],
-    instances: int,
-) -> None:
-    """Print what the constants on top of some files change."""
-    heading(columns)
-    show("all as they are", measured(instances))
-    for name in altered(places):
-        show(name, measured(instances))
+_PAPER = "Distance 0.01", "Magnitude 0.01", "Attack 0.33"
+_GROUPS = {
+    "search": Group((*_PAPER, "gradient, tail 1e-4", "tail 1e-2"), searching),
+    "noise": Group(("Distance 0.01", "Magnitude 0.01", "Attack 0.35"), with_noise),
+    "steps": Group(("rotated quadratic, 0.01", "neighbours, 0.01"), when_dense),
+    "kinks": Group(("Attack 0.25", "kinks in 300 coordinates, 1e-4"), with_kinks),
+    "ways": Group(("logistic loss, 1e-3", "corners, 0.01", "minimax, 1e-4"), by_other_ways),
+    "batch": Group(("Distance 0.01", "rounds", "Attack 0.33", "rounds"), in_batches),
+}
 
 
-def heading(columns: tuple[str, ...]) -> None:
-    print(f"| constant | {' | '.join(columns)} |\n|{'---|' * (len(columns) + 1)}")
+def names(group: str) -> list[str]:
+    """Return the constants of a group: those below its heading."""
+    source = Path(constants.__file__).read_text()
+    sections = re.split(r"^# -+ (\w+)$", source, flags=re.MULTILINE)
+    inside = dict(zip(sections[1::2], sections[2::2], strict=True)).get(group, "")
+    return re.findall(r"^([A-Z][A-Z_]+) = ", inside, flags=re.MULTILINE)
 
 
-def show(name: str, row: list[float]) -> None:
-    print(f"| {name} | " + " | ".join(f"{q:.1f}" for q in row) + " |", flush=True)
+def altered(name: str) -> Iterator[str]:
+    """Halve and double a constant; yield what it is while it is changed."""
+    value = getattr(constants, name)
+    for factor in (0.5, 2.0):
+        changed = type(value)(value * factor)
+        if 0.5 <= value < 1.0 <= changed:
+            changed = 0.5 * (1.0 + value)  # a share: halfway to one instead of doubled
+        setattr(constants, name, changed)
+        yield f"{name} = {changed:g}"
+    setattr(constants, name, value)
 
 
-def constants(instances: int) -> None:
-    standard = Constants()
-    heading(("Distance 0.01", "Magnitude 0.01", "Attack 0.33"))
-    show("all as they are", measure(standard, instances))
-    for field in fields(Constants):
-        value = getattr(standard, field.name)
-        for factor in (0.5, 2.0):
-            changed = type(value)(value * factor)
-            if field.name in ("spread", "forget") and changed >= 1.0:
-                changed = 0.5 * (1.0 + value)  # a share: halfway to one instead of doubled
-            show(
-                f"{field.name} = {changed:g}",
-                measure(replace(standard, **{field.name: changed}), instances),
-            )
+def rows(group: str, wanted: list[str], instances: int) -> Iterator[str]:
+    """Make the table of a group, line by line."""
+    columns, measured = _GROUPS[group]
+    yield f"| {group} | {' | '.join(columns)} |\n|{'---|' * (len(columns) + 1)}"
+    yield _line("all as they are", measured(instances))
+    for name in wanted:
+        for told in altered(name):
+            yield _line(told, measured(instances))
+
+
+def _line(name: str, row: list[float]) -> str:
+    return f"| {name} | " + " | ".join(f"{queries:.1f}" for queries in row) + " |"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--instances", type=int, default=5)
-    parser.add_argument("--only", default="constants,noise,kinks,batch,dense,ways")
+    parser.add_argument("--only", default="search,noise,steps,kinks,ways")
+    parser.add_argument("--names", default="", help="only these constants, whatever their group")
+    parser.add_argument("--write", action="store_true", help=f"write {_PAGE.name}, too")
     chosen = parser.parse_args()
-    tables: dict[str, Callable[[], None]] = {
-        "constants": lambda: constants(chosen.instances),
-        "noise": lambda: table(
-            ("Distance 0.01", "Magnitude 0.01", "Attack 0.35"), _NOISE, with_noise, chosen.instances
-        ),
-        "kinks": lambda: table(
-            ("Attack 0.25", "kinks in 300 coordinates, 1e-4"), _KINKS, with_kinks, chosen.instances
-        ),
-        "batch": lambda: table(
-            ("Distance 0.01", "rounds", "Attack 0.33", "rounds"), _BATCH, in_batches, chosen.instances
-        ),
-        "dense": lambda: table(
-            ("rotated quadratic, 0.01", "neighbours, 0.01"), _DENSE, when_dense, chosen.instances
-        ),
-        "ways": lambda: table(
-            ("logistic loss, 1e-3", "corners, 0.01", "minimax, 1e-4"), _WAYS, by_other_ways, chosen.instances
-        ),
-    }
-    for name in chosen.only.split(","):
-        tables[name]()
+    tables: list[list[str]] = []
+    for group in chosen.only.split(","):
+        wanted = chosen.names.split(",") if chosen.names else names(group)
+        tables.append([])
+        for row in rows(group, wanted, chosen.instances):
+            print(row, flush=True)
+            tables[-1].append(row)
         print()
+    if chosen.write:
+        told = (
+            f"Mean queries of {chosen.instances} instances (100 and up), each constant halved and doubled. "
+            f"gracezo {gracezo.__version__}; `python -m benchmarks.auto_sensitivity --write` makes this page."
+        )
+        text = "\n\n".join("\n".join(table) for table in tables)
+        _PAGE.write_text(f"# What the constants of `auto` change\n\n{told}\n\n{text}\n")
 
 
 if __name__ == "__main__":

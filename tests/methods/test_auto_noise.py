@@ -21,8 +21,7 @@ from gracezo.core.run import Run
 from gracezo.core.steps import whole_run
 from gracezo.core.types import FloatArray
 from gracezo.estimators.noise import grid, quantum
-from gracezo.methods.auto import auto
-from gracezo.methods.auto.constants import ANSWERS, Constants
+from gracezo.methods.auto import auto, constants
 from gracezo.methods.auto.here import Walls
 from gracezo.methods.auto.instrument.central import Pairs
 from gracezo.methods.auto.instrument.forward import Differences
@@ -90,7 +89,7 @@ def test_a_kink_shows_only_where_f_bends_by_more_than_noise() -> None:
 
 
 def test_where_looks_go_to_both_sides_a_refresh_has_signs_of_its_own() -> None:
-    differences = Differences(Constants())
+    differences = Differences()
     differences.centre(np.zeros(1000), 1.0)
     differences.noise, both = 1e-6, Pairs(1e-6, 4.0)
     both.begin(0.1, Change(0.1, -0.1, 0.05))
@@ -98,7 +97,7 @@ def test_where_looks_go_to_both_sides_a_refresh_has_signs_of_its_own() -> None:
         differences.pairs = pairs
         walls = Walls()
         walls.centre(np.zeros(50))
-        support = Support(Constants(), differences, walls)
+        support = Support(differences, walls)
         for coordinate in range(50):
             support.add(coordinate, 1.0, 1.0)
         support.plant(np.random.default_rng(1), 0.0)
@@ -110,7 +109,7 @@ def test_where_looks_go_to_both_sides_a_refresh_has_signs_of_its_own() -> None:
 def test_repeated_looks_tell_that_noise_is_larger_than_assumed() -> None:
     random = np.random.default_rng(0)
     for actual, kept in ((1e-3, True), (5e-3, False)):
-        differences = Differences(Constants())
+        differences = Differences()
         differences.centre(np.zeros(4), 1.0)
         differences.noise, differences.pairs = 1e-3, Pairs(1e-3, 4.0)
         differences.pairs.begin(0.1, Change(0.1, -0.1, 0.05))
@@ -141,7 +140,7 @@ def test_a_refresh_is_repeated_as_often_as_the_search() -> None:
 
 
 def test_pairs_stay_within_the_room_of_both_sides() -> None:
-    differences = Differences(Constants())
+    differences = Differences()
     differences.centre(np.zeros(10), 1.0)
     differences.noise = 1e-4
     differences.pairs = Pairs(1e-4, 4.0)
@@ -382,7 +381,7 @@ def test_the_budget_holds_and_leaves_room_for_the_answer(budget: int) -> None:
 
     result = gracezo.minimize(counted, fun.x0, seed=3, max_queries=budget)
     assert result.nfev == len(asked) <= budget
-    assert asked[-ANSWERS:] == [result.x.tobytes()] * ANSWERS
+    assert asked[-constants.ANSWERS :] == [result.x.tobytes()] * constants.ANSWERS
     assert result.status == 1
 
 
@@ -399,7 +398,7 @@ def test_a_random_function_is_asked_four_times_and_averaged() -> None:
     next(steps)
     again = steps.send(np.array([3.2]))
     assert isinstance(again, Ask)
-    assert (len(again), again.role) == (ANSWERS - 1, Role.AGAIN)
+    assert (len(again), again.role) == (constants.ANSWERS - 1, Role.AGAIN)
     with pytest.raises(StopIteration) as end:
         steps.send(np.array([3.4, 3.0, np.nan]))  # one of them failed and was skipped
     assert end.value.value.value == pytest.approx(3.2)

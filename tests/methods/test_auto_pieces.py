@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from gracezo.core.asks import Ask, Point, Role
 from gracezo.core.box import Box
 from gracezo.core.types import FloatArray
-from gracezo.methods.auto.constants import Constants
 from gracezo.methods.auto.here import Landing
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.instrument.look import (
@@ -33,7 +32,7 @@ from gracezo.methods.auto.ways.timing import Timing
 
 
 def test_eps_follows_the_size_of_the_set() -> None:
-    differences = Differences(Constants())
+    differences = Differences()
     differences.centre(np.zeros(10_000), 2.0)
     one, many = differences.across(1.0, 0.0), differences.across(10_000.0, 0.0)
     assert many.eps < one.eps
@@ -42,7 +41,7 @@ def test_eps_follows_the_size_of_the_set() -> None:
 
 
 def test_a_fixed_eps_is_kept() -> None:
-    differences = Differences(Constants(), 1e-5)
+    differences = Differences(1e-5)
     differences.centre(np.zeros(3), 1.0)
     assert differences.size(123.0, 4.0) == 1e-5
 

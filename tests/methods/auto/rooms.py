@@ -6,7 +6,6 @@ import numpy as np
 
 from gracezo.core.types import FloatArray
 from gracezo.methods.auto.belief import Belief
-from gracezo.methods.auto.constants import Constants
 from gracezo.methods.auto.here import Walls
 from gracezo.methods.auto.instrument.central import Pairs
 from gracezo.methods.auto.instrument.forward import Differences
@@ -19,7 +18,7 @@ class Sure(Belief):
     """A belief whose chance of a single spike in a group that is not empty is given."""
 
     def __init__(self, d: int, chance: float) -> None:
-        super().__init__(d, Constants())
+        super().__init__(d)
         self.density.alone = lambda n: chance  # type: ignore[method-assign]
 
 
@@ -44,18 +43,16 @@ class World:
         rng = np.random.default_rng(seed)
         weights = rng.uniform(0.5, 1.5, d) * rng.choice([-1.0, 1.0], d)
         self.order = Order(rng.permutation(d), weights)
-        self.differences = Differences(Constants())
+        self.differences = Differences()
         self.differences.centre(np.zeros(d), 1.0)
         if noise is not None:
             self.differences.noise, self.differences.pairs = noise, Pairs(noise, 4.0)
             self.differences.pairs.begin(0.1, Change(0.1, -0.1, 0.05))
-        self.belief = belief or Belief(d, Constants())
+        self.belief = belief or Belief(d)
 
     def inquiries(self, *, complete: bool = False, batch: int = 1) -> Inquiries:
         """Return the questions about it."""
-        return Inquiries(
-            Constants(), self.differences, self.belief, self.order, Walls(), complete=complete, batch=batch
-        )
+        return Inquiries(self.differences, self.belief, self.order, Walls(), complete=complete, batch=batch)
 
     @property
     def shares(self) -> FloatArray:

@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gracezo.methods.auto.belief import Belief, Density, Evidences
-from gracezo.methods.auto.constants import Constants
 
 
 @dataclass
@@ -40,7 +39,7 @@ def simulated(
 
 
 def believing(groups: list[Said], d: int = 10_000, met: float = 0.0) -> Belief:
-    belief = Belief(d, Constants())
+    belief = Belief(d)
     if met:
         belief.meet(met)
         belief.density.found()
@@ -50,7 +49,7 @@ def believing(groups: list[Said], d: int = 10_000, met: float = 0.0) -> Belief:
 
 def knowing_few(groups: list[Said], met: float) -> Belief:
     """Return what is believed when cuts have shown that few coordinates matter, and one was found."""
-    belief = Belief(10_000, Constants())
+    belief = Belief(10_000)
     for n in (10_000, 5_000, 2_500):
         belief.density.saw_split(n, one_sided=True)
     belief.meet(met)
@@ -140,7 +139,7 @@ def test_one_spike_alone_has_its_ratio_at_an_integer() -> None:
 
 
 def test_the_size_of_a_spike_is_the_median_of_those_met_lately() -> None:
-    belief = Belief(100, Constants())
+    belief = Belief(100)
     assert belief.size == 0.0
     for size in (-5.0, 1.0, 3.0):
         belief.meet(size)
@@ -153,7 +152,7 @@ def test_the_size_of_a_spike_is_the_median_of_those_met_lately() -> None:
 
 
 def test_failures_in_a_row_make_a_success_unlikely_never_impossible() -> None:
-    belief = Belief(100, Constants())
+    belief = Belief(100)
     assert belief.rate(0) == belief.rate(1) == 1.0
     for _ in range(300):
         belief.tried(0, False)

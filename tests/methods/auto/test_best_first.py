@@ -8,7 +8,6 @@ import pytest
 from gracezo.core.asks import Point
 from gracezo.core.types import FloatArray
 from gracezo.methods.auto.belief import Belief
-from gracezo.methods.auto.constants import Constants
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.instrument.look import Change, Request
 from gracezo.methods.auto.search import Search
@@ -19,12 +18,12 @@ from gracezo.methods.auto.search.to_the_end import WholeSearch
 
 def planted(d: int = 1000, kind: type[Search] = Search, found: dict[int, float] | None = None) -> Search:
     """Return a search at its beginning that notes the errors of what it finds."""
-    differences, noted = Differences(Constants()), {} if found is None else found
+    differences, noted = Differences(), {} if found is None else found
 
     def note(one: Found) -> None:
         noted[one.coordinate] = one.error
 
-    search = kind(Constants(), differences, Belief(d, Constants()), note)
+    search = kind(differences, Belief(d), note)
     search.centre(Point(np.zeros(d), 1.0))
     search.plant(np.arange(d), np.random.default_rng(0))
     return search

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from gracezo.core.box import Box
+from gracezo.methods.auto import constants
 from gracezo.methods.auto.belief import Belief
-from gracezo.methods.auto.constants import Constants
 from gracezo.methods.auto.here import Walls
 from gracezo.methods.auto.instrument.central import Pairs
 from gracezo.methods.auto.instrument.forward import Differences
@@ -24,7 +24,7 @@ Line = Callable[[float], float]
 
 
 def believing() -> Belief:
-    return Belief(100, Constants())
+    return Belief(100)
 
 
 def asked(confirmation: Confirmation, candidate: Candidate, line: Line) -> tuple[Answer, list[Request]]:
@@ -59,20 +59,20 @@ class TestDown:
 
     def differences(self, first: float) -> Differences:
         """Return differences with which a slope of one is asked at that length first."""
-        differences = Differences(Constants())
+        differences = Differences()
         differences.centre(np.zeros(1), 10.0)
-        differences.density = Constants().confirm / first
+        differences.density = constants.CONFIRM / first
         return differences
 
     def asked(self, line: Line, u: float, first: float, error: float = 1e-12) -> tuple[list[float], Answer]:
-        confirmation = Confirmation(Constants(), self.differences(first), believing(), Walls())
+        confirmation = Confirmation(self.differences(first), believing(), Walls())
         answer, requests = asked(confirmation, candidate(u, error), line)
         return lengths(requests), answer
 
     @pytest.mark.parametrize("u", [-1.0, 1.0])
     def test_one_query_tells_the_curvature(self, u: float) -> None:
         belief = believing()
-        confirmation = Confirmation(Constants(), self.differences(1.0), belief, Walls())
+        confirmation = Confirmation(self.differences(1.0), belief, Walls())
         answer, requests = asked(confirmation, candidate(u), lambda x: 0.2 * x * x - x)
         assert isinstance(answer, Found)
         assert lengths(requests) == pytest.approx([1.0])
@@ -109,7 +109,7 @@ class TestDown:
 
     def test_nothing_where_the_coordinate_is_not_the_one(self) -> None:
         belief = believing()
-        confirmation = Confirmation(Constants(), self.differences(1.0), belief, Walls())
+        confirmation = Confirmation(self.differences(1.0), belief, Walls())
         answer, requests = asked(confirmation, candidate(1.0, single=False), lambda x: 0.0)
         assert answer == Wrong()
         assert len(requests) == 2  # as a parabola through what was seen would turn nearer
@@ -119,7 +119,7 @@ class TestDown:
     @pytest.mark.parametrize("right", [True, False])
     def test_a_doubtful_candidate_that_surprises_is_asked_near(self, right: bool) -> None:
         """f falls far away, but otherwise than foreseen: near by it must fall by the slope."""
-        confirmation = Confirmation(Constants(), self.differences(1.0), believing(), Walls())
+        confirmation = Confirmation(self.differences(1.0), believing(), Walls())
 
         def line(x: float) -> float:
             return -0.6 * x if x > 0.5 else (-x if right else 0.0)
@@ -136,12 +136,12 @@ class TestBlurred:
     """A slope that background has blurred."""
 
     def confirmation(self, *, complete: bool) -> Confirmation:
-        differences = Differences(Constants())
+        differences = Differences()
         differences.centre(np.zeros(1), 2.0)  # a slope of one promises no more than that
         differences.density = 0.3
         for _ in range(5):
             differences.meet(0.3)
-        return Confirmation(Constants(), differences, believing(), Walls(), complete)
+        return Confirmation(differences, believing(), Walls(), complete)
 
     def test_what_was_missed_is_shared_out_by_how_uncertain_slope_and_curvature_are(self) -> None:
         confirmation = self.confirmation(complete=False)
@@ -174,14 +174,14 @@ class TestBothSides:
     """Where f is noisy."""
 
     def confirmation(self, level: float, finds: int) -> tuple[Confirmation, Pairs]:
-        differences = Differences(Constants())
+        differences = Differences()
         differences.centre(np.zeros(1), 1.0)
         differences.noise, differences.pairs = level, Pairs(level, 4.0)
         differences.pairs.begin(0.1, Change(0.1, -0.1, 0.05))
         for _ in range(finds):
             differences.pairs.meet(0.1, Change(0.1, -0.1, 0.05))
             differences.meet(1.0)
-        return Confirmation(Constants(), differences, believing(), Walls()), differences.pairs
+        return Confirmation(differences, believing(), Walls()), differences.pairs
 
     @pytest.mark.parametrize(("slope", "queries"), [(0.1, 2), (3.0, 1)])
     def test_a_coordinate_that_promises_little_is_confirmed_on_both_sides(
@@ -212,13 +212,13 @@ class TestBothSides:
 
 
 def test_a_candidate_that_a_wall_holds_is_touched_inward() -> None:
-    differences = Differences(Constants())
+    differences = Differences()
     differences.centre(np.zeros(1), 1.0)
     walls = Walls(Box.of(np.zeros(1), np.ones(1), 1))
     walls.centre(np.zeros(1))
     belief = believing()
     for slope, right in ((2.0, True), (1.0, False)):
-        confirmation = Confirmation(Constants(), differences, belief, walls)
+        confirmation = Confirmation(differences, belief, walls)
         answer, (request,) = asked(confirmation, candidate(2.0, 1e-9), partial(mul, -slope))
         assert request.steps[0] > 0.0
         assert isinstance(answer, Found if right else Wrong)

@@ -18,7 +18,6 @@ from gracezo.core.keys import Key
 from gracezo.core.method import Problem
 from gracezo.core.types import FloatArray
 from gracezo.methods import catalog
-from gracezo.methods.auto.constants import Constants
 from gracezo.methods.auto.here import Walls
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.instrument.look import Change
@@ -208,10 +207,10 @@ def test_coordinates_of_any_scale_come_to_their_place_in_a_box(seed: int) -> Non
 def test_a_large_slope_at_a_wall_does_not_blur_the_others() -> None:
     """A step from x = 1000 is rounded; times a known slope, that is no error of what is refreshed."""
     x = np.array([1000.0, 1.0])
-    differences = Differences(Constants())
+    differences = Differences()
     box = walls([1000.0, -9.0], [9000.0, 9.0], x.tolist())
     differences.centre(x, 1.0)
-    support = Support(Constants(), differences, box)
+    support = Support(differences, box)
     support.add(0, 7.0, 1.0)
     support.add(1, 0.0, 1.0)
     slopes = np.array([7.0, 1e-6])

@@ -12,7 +12,6 @@ from tests.methods.auto.rooms import Sure, World, sparse
 
 from gracezo.core.asks import Role
 from gracezo.core.box import Box
-from gracezo.methods.auto.constants import Constants
 from gracezo.methods.auto.here import Walls
 from gracezo.methods.auto.instrument.look import AHEAD, BOTH, Change, Request
 from gracezo.methods.auto.search.explain import labelled, moment, place
@@ -414,7 +413,7 @@ def test_a_doubtful_candidate_before_a_wall_is_asked_inward() -> None:
     world.order.weights[:] = 1.0
     walls = Walls(Box.of(np.zeros(4), np.ones(4), 4))
     walls.centre(np.array([0.0, 0.5, 0.5, 0.5]))
-    inquiries = Inquiries(Constants(), world.differences, world.belief, world.order, walls)
+    inquiries = Inquiries(world.differences, world.belief, world.order, walls)
     for at, way in ((0, 1.0), (1, -1.0)):  # uphill all the way: the first cannot go down
         group = Group(0, 4, 1.0, 1e-9, 4.0, 0.0)
         coordinate = int(world.order.coordinates[at])

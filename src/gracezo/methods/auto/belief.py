@@ -33,7 +33,7 @@ import numpy as np
 from scipy.special import gammainc
 
 from gracezo.core.types import FloatArray
-from gracezo.methods.auto.constants import Constants
+from gracezo.methods.auto import constants
 
 _GRID = np.exp(np.linspace(-32.0, 2.0, 120))  # τ in units of the largest sum met
 _RANGE = 10.0  # e-folds over which the size of a spike is unknown
@@ -81,13 +81,10 @@ class Belief:
     ----------
     d
         Number of coordinates that can move.
-    constants
-        What the method assumes.
     """
 
-    def __init__(self, d: int, constants: Constants) -> None:
-        self._constants = constants
-        self.density = Density(d, constants.forget)
+    def __init__(self, d: int) -> None:
+        self.density = Density(d, constants.FORGET)
         """Of the coordinates that matter."""
         self._taus: FloatArray = np.zeros(1)
         self._posterior: FloatArray = np.ones(1)
@@ -201,7 +198,7 @@ class Belief:
 
     def tried(self, side: int, success: bool) -> None:
         """Note whether a group of one sign led to a descent."""
-        self._downhill[side] = counted(self._downhill[side], success, self._constants.forget)
+        self._downhill[side] = counted(self._downhill[side], success, constants.FORGET)
         self._tries[side] += 1
 
 
@@ -283,16 +280,9 @@ def counted(record: tuple[float, float], success: float, keep: float) -> tuple[f
 
 
 class Watch:
-    """The evidence on whether a tree is out of date.
+    """The evidence on whether a tree is out of date."""
 
-    Parameters
-    ----------
-    constants
-        How much a tree may change, and how fast evidence fades.
-    """
-
-    def __init__(self, constants: Constants) -> None:
-        self._constants = constants
+    def __init__(self) -> None:
         self._drifted = (1.0, 2.0)  # rechecks: found changed, and made
         self._stirred = 0.0  # how much reason there is now, up to one
         self.doubt = 0.0
@@ -304,13 +294,13 @@ class Watch:
 
     def saw(self, changed: bool) -> None:
         """Note what a recheck has found."""
-        self._drifted = counted(self._drifted, changed, self._constants.forget)
+        self._drifted = counted(self._drifted, changed, constants.FORGET)
 
     def stir(self, unforeseen: float, missed: float) -> None:
         """Doubt the tree after a step: the decrease that was not foreseen, and its share of the whole."""
         self.doubt += self.drifting * unforeseen
         # A step missed by as much as the tree may be off is reason enough to look.
-        reason = min(1.0, missed / self._constants.drift)
+        reason = min(1.0, missed / constants.DRIFT)
         self._stirred = min(1.0, self._stirred + reason)
 
     @property

@@ -1,73 +1,40 @@
-"""Every constant of `auto`, in one place: few, dimensionless, and each with its reason."""
+"""Every number that `auto` cannot measure and therefore has to assume, each with its unit and its reason.
 
-from __future__ import annotations
+All are dimensionless. They are read as `constants.NAME`, so that one place changes them
+(`benchmarks/auto_sensitivity.py`).
+"""
 
-from dataclasses import dataclass
+# ------------------------------------------------------------ search
 
+TRUST = 4.0
+"""Standard errors beyond which a measured value counts as different from zero."""
+LIKELY = 3.0
+"""Standard deviations within which a value lies as a rule: those of a candidate from its label, and of what
+looks like background from zero.
+"""
+SPREAD = 0.5
+"""Weights of a probe are ± uniform in 1 ± `spread`: plain signs would let equal derivatives cancel."""
+CONFIRM = 0.3
+"""Length of a confirming query, as a share of the Newton step expected there."""
+DESCEND = 0.25
+"""Share of the linear prediction that a query must gain to confirm a descent."""
+FORGET = 0.9
+"""Share of its evidence that the density keeps at each new observation."""
+CONCENTRATED = 0.05
+"""A split is one-sided when one half holds less than this share of the other: next to nothing, since labels
+on a set are true only if a single coordinate is in it.
+"""
+DRIFT = 0.05
+"""Share of what is open by which its sum may change before the tree counts as out of date."""
+NEGLIGIBLE = 1e-6
+"""The estimator leaves sets whose derivative is below this share of the norm already found."""
+ALIKE = 0.02
+"""Variation of curvatures below which a coordinate found alone is not asked for its own."""
 
-@dataclass(frozen=True)
-class Constants:
-    """What `auto` cannot measure and therefore has to assume.
+# ------------------------------------------------------------ noise
 
-    Attributes
-    ----------
-    rounding
-        Error of one value of f, in units of its last place.
-    spread
-        Weights of a probe are ± uniform in 1 ± `spread`: plain signs would let equal derivatives cancel.
-    trust
-        Standard errors beyond which a measured value counts as different from zero.
-    likely
-        Standard deviations within which a value lies as a rule: those of a candidate from its label, and of
-        what looks like background from zero.
-    confirm
-        Length of a confirming query, as a share of the Newton step expected there.
-    descend
-        Share of the linear prediction that a query must gain to confirm a descent.
-    expand
-        Share of the linear prediction above which the line search doubles its step: at ¾ the parabola
-        through what is known has its minimum at twice the length.
-    forget
-        Share of its evidence that the density keeps at each new observation.
-    concentrated
-        A split is one-sided when one half holds less than this share of the other: next to nothing,
-        since labels on a set are true only if a single coordinate is in it.
-    drift
-        Share of what is open by which its sum may change before the tree counts as out of date.
-    negligible
-        The estimator leaves sets whose derivative is below this share of the norm already found.
-    alike
-        Variation of curvatures below which a coordinate found alone is not asked for its own.
-    foreseen
-        A step counts as foreseen when its decrease was predicted within this share.
-    short
-        A step cut below this share of the model's length has met something the model does not know.
-    overhead
-        First guess of what a step costs beside the search, in queries; measured afterwards.
-    memory
-        Pairs of steps and gradient changes kept by the quasi-Newton model.
-    """
-
-    rounding: float = 2.0
-    spread: float = 0.5
-    trust: float = 4.0
-    likely: float = 3.0
-    confirm: float = 0.3
-    descend: float = 0.25
-    expand: float = 0.75
-    forget: float = 0.9
-    concentrated: float = 0.05
-    drift: float = 0.05
-    negligible: float = 1e-6
-    alike: float = 0.02
-    foreseen: float = 0.3
-    short: float = 0.3
-    overhead: float = 6.0
-    memory: int = 50
-
-
-# What a value of f is worth: the first look (`root.py`), looks to both sides (`pairs.py`).
-
+ROUNDING = 2.0
+"""Error of one value of f, in units of its last place."""
 QUIET = 1e-8
 """Of |f|: noise below it is no reason to look to both sides."""
 FAR = 1000.0
@@ -83,7 +50,25 @@ UNSEEN = 0.1
 REPEATS = 256
 """Times that a noisy look is repeated, at most: a sixteenth of the noise."""
 
-# Units and verdicts (`units.py`, `verdict.py`).
+# ------------------------------------------------------------ steps
+
+EXPAND = 0.75
+"""Share of the linear prediction above which the line search doubles its step: at ¾ the parabola through what
+is known has its minimum at twice the length.
+"""
+FORESEEN = 0.3
+"""A step counts as foreseen when its decrease was predicted within this share."""
+SHORT = 0.3
+"""A step cut below this share of the model's length has met something the model does not know."""
+OVERHEAD = 6.0
+"""First guess of what a step costs beside the search, in queries; measured afterwards."""
+MEMORY = 50
+"""Pairs of steps and gradient changes kept by the quasi-Newton model."""
+
+# ------------------------------------------------------------ kinks
+
+
+# ------------------------------------------------------------ ways
 
 DECADES = 1.0
 """Standard deviation of log10(size) beyond which coordinates are of different orders of magnitude."""

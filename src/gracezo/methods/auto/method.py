@@ -21,7 +21,7 @@ from gracezo.core.method import Estimator, Problem, uses
 from gracezo.core.result import Finish, GradientEstimate, Status
 from gracezo.core.steps import in_batches, relayed, reserving
 from gracezo.core.types import FloatArray
-from gracezo.methods.auto.constants import ANSWERS, BOTTOMLESS, Constants
+from gracezo.methods.auto import constants
 from gracezo.methods.auto.search.estimator import TreeEstimator
 from gracezo.methods.auto.units import Units
 from gracezo.methods.auto.ways import Ledger
@@ -36,7 +36,7 @@ R = TypeVar("R")
 _EXACT = {Role.PROBE: Role.SET, Role.TRIAL: Role.STEP}
 _NOISY = {Role.CONFIRM: Role.PROBE, Role.REFRESH: Role.PROBE}
 
-DRAWS = 2 * ANSWERS
+DRAWS = 2 * constants.ANSWERS
 """How many other draws judge the last point of a function of a seed."""
 
 
@@ -47,15 +47,12 @@ class Auto:
     ----------
     problem
         What is known before the first query.
-    constants
-        What the method assumes.
     eps
         A fixed ε, when the user wants one.
     """
 
-    def __init__(self, problem: Problem, constants: Constants, eps: float | None = None) -> None:
+    def __init__(self, problem: Problem, eps: float | None = None) -> None:
         self._problem = problem
-        self._constants = constants
         self._eps = eps
 
     @property
@@ -70,7 +67,6 @@ class Auto:
         search = TreeEstimator(
             problem.d,
             batch=problem.batch,
-            constants=self._constants,
             eps=self._eps,
             bounds=problem.bounds,
             noise=problem.noise,
@@ -81,7 +77,7 @@ class Auto:
     def run(self, start: Point, key: Key) -> Steps[Finish]:
         """Minimise from `start`, with asks no larger than the batch: a look to both sides is two queries."""
         units = self._units(start)
-        descent = Descent(units, units.problem(self._problem), self._constants, self._eps)
+        descent = Descent(units, units.problem(self._problem), self._eps)
         return units.minimised(in_batches(descent.run(units.inward(start), key), self._problem.batch))
 
     def _units(self, at: Point) -> Units:
@@ -96,16 +92,15 @@ class Descent:
     ----------
     units
         What they are, for messages.
-    problem, constants, eps
+    problem, eps
         As of `Auto`, in these units.
     """
 
-    def __init__(self, units: Units, problem: Problem, constants: Constants, eps: float | None) -> None:
+    def __init__(self, units: Units, problem: Problem, eps: float | None) -> None:
         self._units = units
         self._problem = problem
-        self._constants = constants
         self._ledger = Ledger(problem.batch)
-        self._hunt = Hunt(problem, constants, self._ledger, eps)
+        self._hunt = Hunt(problem, self._ledger, eps)
 
     def run(self, start: Point, key: Key) -> Steps[Finish]:
         """Minimise from `start`."""
@@ -129,7 +124,7 @@ class Descent:
             judged = f"{finish.message}; one draw was minimised, {draws} others have judged the answer"
             return replace(finish, message=judged, answer=answer)
         if not exact:
-            at, finish = yield from reserving(descent, ANSWERS)
+            at, finish = yield from reserving(descent, constants.ANSWERS)
             return replace(finish, answer=(yield from measured_again(at, noise)))
         return (yield from descent)[1]
 
@@ -140,7 +135,7 @@ class Descent:
         nonsmooth = Nonsmooth(hunt, at, key.child(0))
         market = Market(
             hunt,
-            Dense(self._constants, hunt, self._ledger, key.child(0, 2).generator()),
+            Dense(hunt, self._ledger, key.child(0, 2).generator()),
             Coordinates(hunt.walls, hunt.free, at.x, hunt.noise, key.child(0, 0).generator()),
             nonsmooth,
             self._ledger,
@@ -150,7 +145,7 @@ class Descent:
             while finish is None:
                 while not market.over(at):
                     at = yield from market.leg(at)
-                    if at.value < -BOTTOMLESS * size:
+                    if at.value < -constants.BOTTOMLESS * size:
                         return at, Finish(Status.STUCK, "f has no lower bound in sight")
                 if (yield from hunt.reconsider(at)):
                     continue
@@ -173,7 +168,7 @@ class Descent:
 
     def _over_ripples(self, at: Point, depth: float, key: Key) -> Steps[tuple[Point, Finish]]:
         """Go on where a run has stopped in a ripple, as on a noisy function."""
-        again = Descent(self._units, replace(self._problem, noise=depth), self._constants, None)
+        again = Descent(self._units, replace(self._problem, noise=depth), None)
         at, finish = yield from again.descend(at, key)
         if finish.status is not Status.SPENT:
             ripples = f"its ripples of about {self._units.value(depth):.2g}"
@@ -223,7 +218,7 @@ def auto(problem: Problem, *, eps: float | None = None) -> Auto:
     """
     if eps is not None and not (math.isfinite(eps) and eps > 0.0):
         raise ValueError(f"eps must be positive and finite, or None to let the method choose; got {eps!r}")
-    return Auto(problem, Constants(), eps)
+    return Auto(problem, eps)
 
 
 def best_known(problem: Problem, start: Point) -> Point:
@@ -259,7 +254,7 @@ def measured_again(at: Point, noise: float) -> Steps[Point]:
     first = yield from _values(at, 1)
     if len(first) and first[0] == at.value:
         return Point(at.x, at.value, noise)
-    values = np.append(first, (yield from _values(at, ANSWERS - 1)))
+    values = np.append(first, (yield from _values(at, constants.ANSWERS - 1)))
     if not len(values):
         return Point(at.x, at.value, noise)
     return Point(at.x, float(values.mean()), noise / math.sqrt(len(values)))

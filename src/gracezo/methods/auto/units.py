@@ -25,7 +25,7 @@ from gracezo.core.method import Problem
 from gracezo.core.result import Finish, GradientEstimate
 from gracezo.core.steps import relayed
 from gracezo.core.types import FloatArray, IntArray
-from gracezo.methods.auto.constants import DECADES
+from gracezo.methods.auto import constants
 
 LARGEST = 2.0**200
 """Units at which values are cut."""
@@ -172,7 +172,7 @@ def _sizes(problem: Problem, x: FloatArray) -> FloatArray:
     )
     sizes = np.where(np.isfinite(room), room, np.abs(x))
     known = sizes > 0.0
-    if known.any() and float(np.log10(sizes[known]).std()) > DECADES:
+    if known.any() and float(np.log10(sizes[known]).std()) > constants.DECADES:
         return np.where(known, sizes, 1.0)
     # One size for all. A small x0 says nothing, since many begin near zero, nor does a wide box.
     away = np.abs(x[x != 0.0])

@@ -34,7 +34,7 @@ from gracezo.core.box import Box
 from gracezo.core.result import Finish, Status
 from gracezo.core.types import FloatArray, IntArray, record
 from gracezo.estimators.noise import POINTS, judge
-from gracezo.methods.auto.constants import FORGONE, LOUD, SMALL, SMOOTH, STRIDE
+from gracezo.methods.auto import constants
 from gracezo.methods.auto.here import Walls
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.instrument.look import insisted
@@ -47,7 +47,7 @@ _NEARER = 0.25  # of the lengths, at which kinks are told from curvature
 TRIALS = 4  # random halves and signs; each shows one link between two coordinates with a chance of a quarter
 _PLAINLY = 4.0  # times the error of f
 _ADDED = 1e-3  # share of the rise by which a sum may be missed: far more than what curvature adds to it
-BOTH_SIDES = tuple(side * 2.0**power * SMOOTH for power in (2, 1, 0, -1) for side in (1, -1))
+BOTH_SIDES = tuple(side * 2.0**power * constants.SMOOTH for power in (2, 1, 0, -1) for side in (1, -1))
 """Of the scale: how far is looked along coordinates that matter."""
 ONE_SIDE = tuple(length**2 for length in BOTH_SIDES[::2])
 """The same along the others."""
@@ -103,7 +103,9 @@ class Verdict:
         given_up = np.zeros(len(self.support))
         given_up[: len(self.forgone)] = self.forgone
         forgone = max(self.support.promise_of(given_up), self.support.held_back if exact else 0.0)
-        if forgone > FORGONE * self.fallen and not (exact and (yield from self._stands(at, given_up))):
+        if forgone > constants.FORGONE * self.fallen and not (
+            exact and (yield from self._stands(at, given_up))
+        ):
             share = f"{min(forgone / self.fallen, 1.0):.1g} of that so far" if self.fallen > 0.0 else "f"
             return f"slopes promise a decrease by {share}, but no step brings any: f may have kinks, or jump"
         if kinks_across:
@@ -115,20 +117,20 @@ class Verdict:
     def _hides(self) -> bool:
         """Whether noise or rounding may hide a decrease that matters: above itself, or all of a small one."""
         noise, search = self.differences.noise, self.search
-        if noise > LOUD * self.fallen or search.order is None:
-            return noise > LOUD * self.fallen
+        if noise > constants.LOUD * self.fallen or search.order is None:
+            return noise > constants.LOUD * self.fallen
         unseen = self.differences.promise(self.trust * search.error)
         if noise == 0.0:
             moved = self.fallen > 0.0 and len(self.support) < len(self.free)
-            return moved and unseen > max(SMALL * self.fallen, self.differences.negligible)
-        return max(self.search.promise, unseen) > max(noise, LOUD * self.fallen)
+            return moved and unseen > max(constants.SMALL * self.fallen, self.differences.negligible)
+        return max(self.search.promise, unseen) > max(noise, constants.LOUD * self.fallen)
 
     def _stands(self, at: Point, given_up: FloatArray) -> Steps[bool]:
         """Return whether those that promise what steps do not bring stand on kinks that were not located."""
         support = self.support
         steepest = np.maximum(np.abs(support.slopes), np.abs(given_up))
         promises = steepest**2 / (2.0 * support.smooth)
-        suspects = np.flatnonzero(promises * len(support) > FORGONE * self.fallen)
+        suspects = np.flatnonzero(promises * len(support) > constants.FORGONE * self.fallen)
         if not 0 < 2 * len(suspects) <= _CHECK * self.spent:
             return False
         lengths, rounding = support.lengths()[suspects], self.differences.rounding
@@ -270,7 +272,7 @@ def lower_beyond(
             found = yield from narrowed(at, found)
     if found is None or not plainly(found):
         return None
-    ripples = STRIDE * differences.rounding < level < differences.scale  # no more: that is a wall
+    ripples = constants.STRIDE * differences.rounding < level < differences.scale  # no more: that is a wall
     return found.point(at, walls.box), level if ripples else 0.0
 
 
@@ -322,7 +324,7 @@ def narrowed(at: Point, found: Lower) -> Steps[Lower]:
 
 def depth(at: Point, coordinates: IntArray, rng: np.random.Generator) -> Steps[float]:
     """Return how deep ripples are, as a standard deviation; 0 where f is smooth at these lengths."""
-    way = SMOOTH / (POINTS - 1) * _direction(len(coordinates), rng)
+    way = constants.SMOOTH / (POINTS - 1) * _direction(len(coordinates), rng)
     rows = [SparseRows.single(coordinates, place * way) for place in range(1, POINTS)]
     values = yield Ask(at.x, SparseRows.stack(rows), Role.CONFIRM)
     return 0.0 if np.isnan(values).any() else judge(np.insert(values, 0, at.value))[1]

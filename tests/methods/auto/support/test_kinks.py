@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 import gracezo
 from gracezo.core.asks import Ask, OutOfQueries, Point, Steps
 from gracezo.core.types import FloatArray
-from gracezo.methods.auto.constants import Constants
 from gracezo.methods.auto.here import Walls
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.step.stepper import pinned
@@ -120,11 +119,11 @@ def test_tangents_that_do_not_meet_say_so() -> None:
 
 @pytest.mark.parametrize(("line", "loosened"), [(lambda x: x, False), (lambda x: abs(x - 0.5), True)])
 def test_a_coordinate_stays_stiff_unless_its_kink_is_found(line: Line, loosened: bool) -> None:
-    differences = Differences(Constants())
+    differences = Differences()
     differences.centre(np.zeros(1), 1.0)
     walls = Walls()
     walls.centre(np.zeros(1))
-    support = Support(Constants(), differences, walls)
+    support = Support(differences, walls)
     support.add(0, -1.0, 1e-3)
     support.stiffen(np.array([1.0]), 0.01, 0.0, ahead=1.0)  # a step of 1 has failed down to 0.01
     assert support.diagonal.tolist() == [100.0]
@@ -170,10 +169,10 @@ def test_a_kink_pins_its_coordinate_until_a_slope_turns() -> None:
 def test_a_look_goes_beyond_the_kink_that_a_coordinate_stands_on() -> None:
     """The kink is known no better than it was located: nearer to it, a look may show the other side."""
     x = np.array([-1.0, 0.0])
-    differences, walls = Differences(Constants()), Walls()
+    differences, walls = Differences(), Walls()
     differences.centre(x, 1.0)
     walls.centre(x)
-    support = Support(Constants(), differences, walls)
+    support = Support(differences, walls)
     support.add(0, -1.0, 1.0)
     support.add(1, 0.5, 1.0)
     located(support.kinks, x, support.slopes)

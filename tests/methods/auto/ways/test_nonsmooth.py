@@ -15,7 +15,6 @@ from gracezo.core.box import Box, Fence
 from gracezo.core.keys import Key
 from gracezo.core.method import Problem
 from gracezo.core.types import FloatArray, IntArray
-from gracezo.methods.auto.constants import Constants
 from gracezo.methods.auto.ways import Ledger
 from gracezo.methods.auto.ways.nonsmooth import Nonsmooth
 from gracezo.methods.auto.ways.sparse import Hunt
@@ -46,7 +45,7 @@ def crossed(
 ) -> tuple[Nonsmooth, Point, list[Ask]]:
     """Go one leg from x along all coordinates, with at most so many queries."""
     start = Point(x, f(x))
-    sparse = Hunt(Problem(len(x), bounds=box), Constants(), Ledger(1))
+    sparse = Hunt(Problem(len(x), bounds=box), Ledger(1))
     sparse.differences.centre(sparse.walls.centre(x), start.value)
     across = Nonsmooth(sparse, start, Key(seed))
     across.widen()

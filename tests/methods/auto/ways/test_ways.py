@@ -19,7 +19,6 @@ from gracezo.core.asks import Ask, OutOfQueries, Point, Role, SparseRows, Steps
 from gracezo.core.box import Box, Fence
 from gracezo.core.method import Problem
 from gracezo.core.types import FloatArray
-from gracezo.methods.auto.constants import Constants
 from gracezo.methods.auto.here import Walls
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.verdict import uphill
@@ -182,8 +181,8 @@ def test_the_lowest_of_noisy_values_is_no_answer(noise: float, role: Role) -> No
 
 def dense(n: int, box: Box | None = None) -> tuple[Dense, Differences]:
     ledger = Ledger(1)
-    sparse = Hunt(Problem(n, bounds=box), Constants(), ledger)
-    return Dense(Constants(), sparse, ledger, np.random.default_rng(0)), sparse.differences
+    sparse = Hunt(Problem(n, bounds=box), ledger)
+    return Dense(sparse, ledger, np.random.default_rng(0)), sparse.differences
 
 
 @pytest.mark.parametrize(("square", "tried"), [(1.0, 1), (2.0, 2), (0.25, 2)])

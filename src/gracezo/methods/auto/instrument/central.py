@@ -15,7 +15,7 @@ import math
 
 import numpy as np
 
-from gracezo.methods.auto.constants import NOISY_STRIDE, REPEATS, UNSEEN
+from gracezo.methods.auto import constants
 from gracezo.methods.auto.instrument.look import BOTH, CHECKED, NEAR, Change, Look
 
 _LEFT = math.sqrt(1.5)  # times σ: the noise of what a checked look leaves off its parabola
@@ -55,7 +55,7 @@ class Pairs:
     def begin(self, far: float, change: Change) -> tuple[float, float]:
         """Take the root, at which f bends regularly; return its derivative and error."""
         self._regular = far
-        self._wave = max(self._cubic_length(far, change), NOISY_STRIDE * far)
+        self._wave = max(self._cubic_length(far, change), constants.NOISY_STRIDE * far)
         value = change.odd / far
         return value, math.hypot(self.error(far), value * min((far / self._wave) ** 2, _BIASED))
 
@@ -81,7 +81,7 @@ class Pairs:
     def _cubic_length(self, distance: float, change: Change) -> float:
         """Return λ, as far as noise shows it."""
         # What noise alone would leave is no evidence of a cubic term, and no proof that there is none.
-        cubic = max(abs(change.left) - _LEFT * self.noise, UNSEEN * self.noise) / (NEAR - NEAR**3)
+        cubic = max(abs(change.left) - _LEFT * self.noise, constants.UNSEEN * self.noise) / (NEAR - NEAR**3)
         return distance * math.sqrt(max(abs(change.odd), self.noise) / cubic)
 
     # ------------------------------------------------------------ looks
@@ -150,7 +150,7 @@ class Pairs:
         """Return how often a look of that error is to be repeated, to tell what it is about from nothing."""
         if about == 0.0:
             return self.repeats
-        return int(np.clip(math.ceil((2.0 * self._trust * error / about) ** 2), 1, REPEATS))
+        return int(np.clip(math.ceil((2.0 * self._trust * error / about) ** 2), 1, constants.REPEATS))
 
     def telling(self, slope: float, length: float) -> float:
         """Return how far one coordinate should be asked, no farther than `length`, for one pair to tell."""
@@ -165,7 +165,7 @@ class Pairs:
     def sharpen(self, error: float, curvature: float) -> bool:
         """Repeat looks more often from now on, if their error may hide a decrease above half the noise."""
         hidden = (self._trust * error) ** 2 / (2.0 * curvature)
-        if self.repeats >= REPEATS or hidden <= 0.5 * self.noise:
+        if self.repeats >= constants.REPEATS or hidden <= 0.5 * self.noise:
             return False
         self.repeats *= 4
         return True

@@ -23,7 +23,7 @@ import numpy as np
 
 from gracezo.core.asks import Ask, Point, Role, SparseRows, Steps
 from gracezo.estimators.noise import POINTS, grid, measure_noise, quantum
-from gracezo.methods.auto.constants import FAR, NOISY_STRIDE, QUIET, STRIDE, Constants
+from gracezo.methods.auto import constants
 from gracezo.methods.auto.instrument.central import Pairs
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.instrument.look import AHEAD, CHECKED, Along, Change, Request, answered
@@ -40,14 +40,13 @@ class FirstLook:
 
     Parameters
     ----------
-    constants, differences
-        What the run has assumed, and where it keeps what it learns of f.
+    differences
+        Where the run keeps what it learns of f.
     along
         All coordinates, with their weights.
     """
 
-    def __init__(self, constants: Constants, differences: Differences, along: Along) -> None:
-        self._constants = constants
+    def __init__(self, differences: Differences, along: Along) -> None:
         self._differences = differences
         self._along = along
         self._curvature = 0.0, 0.0  # of the last fit, and its error
@@ -69,7 +68,7 @@ class FirstLook:
             noise = noise or 0.0  # whoever chooses ε has thought of it
         if noise is None:
             noise = yield from self._measure(at)
-            if 0.0 < noise <= QUIET * differences.largest:
+            if 0.0 < noise <= constants.QUIET * differences.largest:
                 # What is left of large terms that cancel, say: f passes for exact, only with a larger error.
                 differences.grain, differences.density, noise = noise, guess, 0.0
                 yield from self._fit_exact(at)
@@ -83,20 +82,20 @@ class FirstLook:
     def _fit_exact(self, at: Point) -> Steps[None]:
         """Look at an exact function."""
         self._looks.clear()
-        yield from self._fit(at, [1.0, FAR])
+        yield from self._fit(at, [1.0, constants.FAR])
         if len(self._looks) > 1 and not self._told(_reach(at)):
             yield from self._exact(at)
 
     def _measure(self, at: Point) -> Steps[float]:
         """Look as if f were exact; return the noise, measured only if something hints at it."""
-        distances, changes = yield from self._fit(at, [1.0, FAR, STRIDE])
+        distances, changes = yield from self._fit(at, [1.0, constants.FAR, constants.STRIDE])
         farthest, change = self._looks[-1]
-        if QUIET * abs(change) / farthest > abs(at.value) > 0.0:
+        if constants.QUIET * abs(change) / farthest > abs(at.value) > 0.0:
             # |f| is next to nothing beside how it would change over one scale.
             self._differences.enlarge(abs(change) / farthest)
         rounding = self._differences.rounding
         found = [change.ahead for change in changes]
-        if max(map(abs, found)) <= STRIDE * rounding or 0.0 in found:
+        if max(map(abs, found)) <= constants.STRIDE * rounding or 0.0 in found:
             return (yield from self._faint(at))
         if len(distances) < 3:
             return 0.0
@@ -121,7 +120,7 @@ class FirstLook:
         curvature = 2.0 * (three / far - one / near) / (far - near)
         left = two - middle * (one / near - 0.5 * near * curvature) - 0.5 * middle**2 * curvature
         shown = abs(left) / (1.0 + middle / near)
-        if shown > self._constants.trust * self._differences.rounding:
+        if shown > constants.TRUST * self._differences.rounding:
             return False
         if shown > self._differences.rounding:
             self._differences.grain = shown / math.sqrt(2.0)
@@ -132,7 +131,7 @@ class FirstLook:
         reach = min(_reach(at), self._along.room.ahead)
         self._refit()
         while not self._told(reach) and self._looks[-1][0] < reach:
-            yield from self._ask(at, [min(STRIDE * self._looks[-1][0], reach)])
+            yield from self._ask(at, [min(constants.STRIDE * self._looks[-1][0], reach)])
             if len(self._looks) > 2 and not self._on_parabola(self.jump):
                 # It bends by more than its curvature: that is told, roughly.
                 (_, _), (middle, two), (far, three) = self._looks[-3:]
@@ -161,7 +160,7 @@ class FirstLook:
 
         (changed,) = (change for distance, change in self._looks if distance == between)
         self._looks = [look for look in self._looks if look[0] != between]
-        if abs(changed - parabola(between)) > self._constants.trust * self._differences.rounding:
+        if abs(changed - parabola(between)) > constants.TRUST * self._differences.rounding:
             return False
         self.jump = parabola(0.0)
         return True
@@ -170,16 +169,16 @@ class FirstLook:
         """Look farther, because f has hardly changed, if at all; return its noise, 0 if it seems smooth."""
         reach = min(_reach(at), self._along.room.ahead)
         rounding = self._differences.rounding
-        while abs(self._looks[-1][1]) <= STRIDE * rounding and self._looks[-1][0] < reach:
-            yield from self._ask(at, [min(STRIDE * self._looks[-1][0], reach)])
+        while abs(self._looks[-1][1]) <= constants.STRIDE * rounding and self._looks[-1][0] < reach:
+            yield from self._ask(at, [min(constants.STRIDE * self._looks[-1][0], reach)])
         farthest, change = self._looks[-1]
-        if abs(change) <= STRIDE * rounding:
-            self.flat = self.flat or abs(change) <= self._constants.trust * rounding
+        if abs(change) <= constants.STRIDE * rounding:
+            self.flat = self.flat or abs(change) <= constants.TRUST * rounding
             self._refit()
             return 0.0
         # A parabola through the farthest falls off with the square of the distance, at most.
         missing = [there for there, moved in self._looks if moved == 0.0]
-        if not any(abs(change) * (there / farthest) ** 2 > STRIDE * rounding for there in missing):
+        if not any(abs(change) * (there / farthest) ** 2 > constants.STRIDE * rounding for there in missing):
             if len(self._looks) < 3 or self._on_parabola(0.0):
                 yield from self._exact(at)
                 return 0.0
@@ -242,14 +241,14 @@ class FirstLook:
     def _regular(self, at: Point) -> Steps[bool]:
         """Look to both sides, as far as f bends regularly; return whether it does at some distance."""
         differences = self._differences
-        pairs = Pairs(differences.noise, self._constants.trust)
+        pairs = Pairs(differences.noise, constants.TRUST)
         longest = math.inf
         # What loud noise leaves to be seen is far away.
         loud = differences.noise > _CLOSE * differences.scale
         far = min(1.0 if loud else differences.length(self._along.squares), self._along.room.both)
         if far <= (0.0 if loud else differences.single(self._along.squares, 0.0)):
             return False  # a bound is too near
-        for _ in range(int(NOISY_STRIDE)):
+        for _ in range(int(constants.NOISY_STRIDE)):
             (change,) = yield from self._ask(at, [far], CHECKED)
             bend = max(abs(change.even), differences.noise) / differences.scale
             if bend > 4.0:
@@ -265,9 +264,8 @@ class FirstLook:
                 # Farther is better while f bends by much less than |f|; where noise hides much, by more.
                 if bend > 0.1 and abs(change.odd) < _HIDDEN * differences.noise:
                     differences.bends = 2.0
-                further = min(
-                    differences.length(self._along.squares), NOISY_STRIDE**2 * far, self._along.room.both
-                )
+                farthest = min(constants.NOISY_STRIDE**2 * far, self._along.room.both)
+                further = min(differences.length(self._along.squares), farthest)
                 if further < 2.0 * far or further >= longest:
                     break
                 far = further
@@ -275,7 +273,7 @@ class FirstLook:
                 break
             else:
                 longest = far
-                far /= NOISY_STRIDE
+                far /= constants.NOISY_STRIDE
         return differences.pairs is not None
 
     def _ask(

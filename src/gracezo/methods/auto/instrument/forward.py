@@ -18,7 +18,7 @@ import math
 import numpy as np
 
 from gracezo.core.types import FloatArray
-from gracezo.methods.auto.constants import UNSEEN, Constants
+from gracezo.methods.auto import constants
 from gracezo.methods.auto.instrument.central import Pairs
 from gracezo.methods.auto.instrument.look import AHEAD, EVERYWHERE, Change, Look, Room
 
@@ -30,16 +30,13 @@ class Differences:
 
     Parameters
     ----------
-    constants
-        The constants of the method.
     eps
         A fixed ε, when the user wants one.
     tol
         Share of the decrease so far that is not worth a query.
     """
 
-    def __init__(self, constants: Constants, eps: float | None = None, tol: float | None = None) -> None:
-        self._constants = constants
+    def __init__(self, eps: float | None = None, tol: float | None = None) -> None:
         self._fixed = eps
         self._tol = tol or 0.0
         self._first = math.nan  # f where the run began
@@ -92,7 +89,7 @@ class Differences:
         """Take f for a sum of terms of that size, which cancel where |f| is far below: they are rounded."""
         self.scale = max(self.scale, size)
         self.largest = max(self.largest, size)
-        self.grain = max(self.grain, self._constants.rounding * _ULP * size / math.sqrt(2.0))
+        self.grain = max(self.grain, constants.ROUNDING * _ULP * size / math.sqrt(2.0))
 
     @property
     def fixed(self) -> bool:
@@ -103,7 +100,7 @@ class Differences:
     def rounding(self) -> float:
         """The error of one difference of two values of f."""
         error = max(self.noise, self.grain)
-        return max(self._constants.rounding * _ULP * self._magnitude, math.sqrt(2.0) * error)
+        return max(constants.ROUNDING * _ULP * self._magnitude, math.sqrt(2.0) * error)
 
     @property
     def negligible(self) -> float:
@@ -111,8 +108,8 @@ class Differences:
 
         Or below the tolerance.
         """
-        exact = max(self._constants.rounding * _ULP * self.scale, math.sqrt(2.0) * self.grain)
-        return max(self._constants.trust * exact, 2.0 * self._deviation, self._tol * self._fallen)
+        exact = max(constants.ROUNDING * _ULP * self.scale, math.sqrt(2.0) * self.grain)
+        return max(constants.TRUST * exact, 2.0 * self._deviation, self._tol * self._fallen)
 
     @property
     def _deviation(self) -> float:
@@ -143,7 +140,7 @@ class Differences:
         """Return how far a curvature may be from the expected one; without limit while few have been met."""
         if len(self._met) < 3:
             return math.inf
-        return max(float(np.std(self._met[-31:])), math.sqrt(self._constants.alike) * expected)
+        return max(float(np.std(self._met[-31:])), math.sqrt(constants.ALIKE) * expected)
 
     def odd(self, curvature: float) -> bool:
         """Whether a curvature is far above those met, so that a wrong slope may be behind it."""
@@ -203,7 +200,7 @@ class Differences:
         """
         known = self.density * (squares if measured is None else measured)
         ahead = self._ahead(self._doubtful(squares), about, known, room.ahead)
-        sharp = self._met and ahead.fixed * max(squares, 1.0) <= UNSEEN * abs(about)
+        sharp = self._met and ahead.fixed * max(squares, 1.0) <= constants.UNSEEN * abs(about)
         if self.pairs is None or sharp or room.both <= ahead.eps:
             return ahead
         return self.pairs.look(min(self.length(squares), room.both), about)

@@ -14,8 +14,8 @@ import numpy as np
 
 from gracezo.core.asks import Point, Role, Steps
 from gracezo.core.types import FloatArray, IntArray
+from gracezo.methods.auto import constants
 from gracezo.methods.auto.belief import Belief, Watch
-from gracezo.methods.auto.constants import FAR, Constants
 from gracezo.methods.auto.here import Walls
 from gracezo.methods.auto.instrument.first_look import FirstLook
 from gracezo.methods.auto.instrument.forward import Differences
@@ -47,8 +47,8 @@ class Search:
 
     Parameters
     ----------
-    constants, differences, belief
-        What the run has assumed and learned.
+    differences, belief
+        What the run has learned.
     found
         Called with each coordinate found.
     walls
@@ -60,18 +60,16 @@ class Search:
 
     def __init__(
         self,
-        constants: Constants,
         differences: Differences,
         belief: Belief,
         found: Callable[[Found], None],
         walls: Walls | None = None,
     ) -> None:
-        self._constants = constants
         self._differences = differences
         self.belief = belief
         self._found = found
         self._walls = walls or Walls()
-        self.watch = Watch(constants)
+        self.watch = Watch()
         """Whether the search is likely to be out of date."""
         self._sapling: tuple[Order, float, float, float] | None = (
             None  # and the sum over all of it, with its error
@@ -135,7 +133,7 @@ class Search:
 
     def _planted(self, coordinates: IntArray, rng: np.random.Generator) -> Order:
         order = rng.permutation(coordinates)
-        spread = self._constants.spread
+        spread = constants.SPREAD
         weights = rng.uniform(1.0 - spread, 1.0 + spread, len(order)) * rng.choice([-1.0, 1.0], len(order))
         aimed, limits = self._walls.aim(order, weights, self._reach(weights))
         return Order(order, aimed, limits)
@@ -144,7 +142,7 @@ class Search:
         """Return the largest ε of one query to expect: that of the root, or that of a group of one."""
         differences = self._differences
         root = differences.single(float(weights @ weights), self._last)
-        return max(differences.single(1.0, self._last), root if self._looked else FAR * root)
+        return max(differences.single(1.0, self._last), root if self._looked else constants.FAR * root)
 
     def begin(self, at: Point, noise: float | None) -> Steps[Point]:
         """Take the first look at f, along the first order; return the point with the value of f beside it.
@@ -154,7 +152,7 @@ class Search:
         self._looked = True
         if self.order is None:
             return at
-        look = FirstLook(self._constants, self._differences, self.order.whole)
+        look = FirstLook(self._differences, self.order.whole)
         yield from look.take(at, noise)
         self.flat = look.flat
         self.root(look.value, look.error, 0.0)  # a parabola was fitted, whatever bends
@@ -183,7 +181,7 @@ class Search:
         if self.order is None:
             return False
         self._most = max(self._most, self.open.norm)
-        return self.open.norm < self._constants.drift * self._most
+        return self.open.norm < constants.DRIFT * self._most
 
     @property
     def promise(self) -> float:
@@ -201,7 +199,7 @@ class Search:
         """
         background = self.belief.tau**2 * self.open.squares
         spiked = self._running or (top := self._top()) is None or self._worth(top[0])[1] < top[0].size
-        if spiked or background <= (self._constants.trust * self.error) ** 2:
+        if spiked or background <= (constants.TRUST * self.error) ** 2:
             return self.belief.density.mean
         return max(self.belief.density.mean, min(background / max(self.open.norm**2, background), 1.0))
 
@@ -255,7 +253,7 @@ class Search:
     def _spent(self, group: Group) -> bool:
         assert self.order is not None
         taken = group.size == 1 and self.order.weights[group.start] == 0.0
-        return taken or abs(group.u) <= max(self._constants.trust * group.error, self.floor)
+        return taken or abs(group.u) <= max(constants.TRUST * group.error, self.floor)
 
     # ------------------------------------------------------------ requests
 
@@ -276,7 +274,6 @@ class Search:
         if not self._is_rooted:
             return [self._sum(self.order, self.root)]
         inquiries = Inquiries(
-            self._constants,
             self._differences,
             self.belief,
             self.order,
@@ -410,7 +407,7 @@ class Search:
 
         def allowed(error: float) -> float:
             uncertain = math.hypot(error, self.error)
-            return self._constants.trust * uncertain + self._constants.drift * self.open.norm
+            return constants.TRUST * uncertain + constants.DRIFT * self.open.norm
 
         def absorb(change: Change) -> None:
             value, error = self._differences.read(look, change)
@@ -426,7 +423,7 @@ class Search:
         assert self.order is not None
         slope = group.u / float(self.order.weights[group.start])
         room = self._walls.room(int(self.order.coordinates[group.start]), slope)
-        shut = room * abs(slope) <= self._constants.trust * self._differences.rounding
+        shut = room * abs(slope) <= constants.TRUST * self._differences.rounding
         if shut:
             self.belief.tried(side, False)
         return shut
@@ -435,10 +432,7 @@ class Search:
         """Whether a single coordinate needs no query of its own: all those met were smooth and much alike."""
         # Every fourth is asked all the same: those found first need not be like the others.
         self._unasked += 1
-        alike = (
-            self._differences.varied < self._constants.alike
-            and self.belief.rate(side) > 1.0 - self._constants.alike
-        )
+        alike = self._differences.varied < constants.ALIKE and self.belief.rate(side) > 1.0 - constants.ALIKE
         if alike and self._unasked < 4:
             return True
         self._unasked = 0

@@ -17,8 +17,8 @@ from typing import TypeAlias
 import numpy as np
 
 from gracezo.core.asks import Role
+from gracezo.methods.auto import constants
 from gracezo.methods.auto.belief import Belief
-from gracezo.methods.auto.constants import Constants
 from gracezo.methods.auto.here import Walls
 from gracezo.methods.auto.instrument.central import Pairs
 from gracezo.methods.auto.instrument.forward import Differences
@@ -113,8 +113,8 @@ class Confirmation:
 
     Attributes
     ----------
-    constants, differences, belief
-        What the run has assumed and learned.
+    differences, belief
+        What the run has learned.
     walls
         The bounds around the present point.
     complete
@@ -123,7 +123,6 @@ class Confirmation:
         Whether what falls by little behind a kink is wanted, too.
     """
 
-    constants: Constants
     differences: Differences
     belief: Belief
     walls: Walls
@@ -151,7 +150,7 @@ class Confirmation:
         Far away f may fall along any coordinate, and the wrong one would be taken for confirmed.
         """
         slope = candidate.slope
-        length = 0.1 * self.constants.confirm * abs(slope) / self.differences.newton(slope)
+        length = 0.1 * constants.CONFIRM * abs(slope) / self.differences.newton(slope)
         if length > self.walls.room(candidate.coordinate, slope):
             return True
         (change,) = yield [Request(*candidate.move(length), Role.CONFIRM)]
@@ -173,7 +172,7 @@ class Confirmation:
         look = self.differences.across(weight**2, weight * slope, room=candidate.room)
         (change,) = yield [look.request(np.array([candidate.coordinate]), np.array([weight]), Role.CONFIRM)]
         value, error = (part / weight for part in self.differences.read(look, change))
-        right = abs(value - slope) <= self.constants.trust * math.hypot(error, candidate.error)
+        right = abs(value - slope) <= constants.TRUST * math.hypot(error, candidate.error)
         if not right:
             return Wrong()
         self.belief.tried(candidate.side, True)
@@ -186,19 +185,19 @@ class Confirmation:
 
     def _down(self, candidate: Candidate) -> MayConfirm:
         """Look on its way down, far enough to see its curvature; None before a wall."""
-        rules, differences = self.constants, self.differences
+        differences = self.differences
         slope = candidate.slope
-        wanted = rules.confirm * abs(slope) / differences.newton(slope)
+        wanted = constants.CONFIRM * abs(slope) / differences.newton(slope)
         first: tuple[float, float] | None = None  # length and change of the first look, when two are combined
         failed: tuple[float, float] | None = None  # the same of the last one that showed no descent
         while True:
             length = min(wanted, self.walls.room(candidate.coordinate, slope))
-            if length * abs(slope) <= rules.trust * differences.rounding < wanted * abs(slope):
+            if length * abs(slope) <= constants.TRUST * differences.rounding < wanted * abs(slope):
                 return None
             (answer,) = yield [Request(*candidate.move(length), Role.CONFIRM)]
             change, linear = answer.ahead, length * abs(slope)
             curvature, steepness = 2.0 * (change + linear) / length**2, abs(slope)
-            down = change <= -rules.descend * linear
+            down = change <= -constants.DESCEND * linear
             if first is not None:
                 steepness, curvature = _side(first, (length, change))
                 down = min(change, first[1]) < 0.0
@@ -228,7 +227,7 @@ class Confirmation:
                 slope = math.copysign(steepness, slope)  # that is all that it promises
                 continue
             self.belief.tried(candidate.side, False)
-            if candidate.single or change >= rules.descend * linear:
+            if candidate.single or change >= constants.DESCEND * linear:
                 # Uphill on this side too: a kink. It is no use, but it is accounted for.
                 return Kink(candidate.coordinate, candidate.slope)
             return Wrong()
@@ -240,7 +239,7 @@ class Confirmation:
         self.belief.tried(candidate.side, True)
         if not math.isnan(curvature):
             self.differences.meet(curvature)
-            if 0.0 < 0.5 * curvature * length <= self.constants.trust * candidate.error:
+            if 0.0 < 0.5 * curvature * length <= constants.TRUST * candidate.error:
                 # Perhaps nothing but the error of the slope: it promises no more than all of f.
                 curvature = max(curvature, self.differences.floor(slope))
         return Found(candidate.coordinate, slope, candidate.error, curvature, taken)
@@ -271,14 +270,14 @@ class Confirmation:
         slope = abs(candidate.slope)
         if failed is None:
             return 0.25 * length * length * slope / (change + length * slope)
-        if not candidate.single and change < self.constants.descend * length * slope:
+        if not candidate.single and change < constants.DESCEND * length * slope:
             return 0.0  # next to flat: more likely the wrong coordinate
         far, there = failed
         rise = (there - change) / (far - length)
         turn = (rise * length - change) / (rise + slope)
         # What was probed alone, and downhill, leads down for certain, however near it turns.
         nearest = 0.0 if not candidate.side and candidate.single else _NEAR * length
-        seen = turn * slope > self.constants.trust * self.differences.rounding
+        seen = turn * slope > constants.TRUST * self.differences.rounding
         return turn if seen and turn > nearest else 0.0
 
     def _behind(
@@ -288,7 +287,7 @@ class Confirmation:
         if not self.thorough or failed is None or not candidate.side or not candidate.single:
             return None
         steepness, curvature = _side(failed, last)
-        least = self.constants.trust * self.differences.rounding
+        least = constants.TRUST * self.differences.rounding
         if steepness <= 0.0 or not 0.5 * steepness**2 > least * curvature > 0.0:
             return None
         return steepness, steepness / curvature
@@ -300,12 +299,12 @@ class Confirmation:
 
         It counts as found when its slope differs from zero by `trust` standard errors. None before a wall.
         """
-        rules, differences = self.constants, self.differences
+        differences = self.differences
         slope, coordinate = candidate.slope, candidate.coordinate
         # The less a coordinate promises beside the noise, the nearer to its Newton step it has to be asked.
-        share = min(max(2.0 * math.sqrt(pairs.noise / differences.promise(slope)), rules.confirm), 1.0)
+        share = min(max(2.0 * math.sqrt(pairs.noise / differences.promise(slope)), constants.CONFIRM), 1.0)
         room = min(self.walls.room(coordinate, slope), self.walls.room(coordinate, -slope))
-        if room * abs(slope) <= rules.trust * pairs.noise:
+        if room * abs(slope) <= constants.TRUST * pairs.noise:
             return None
         length, longer, shortened = 0.0, 0, False
         while True:
@@ -321,8 +320,8 @@ class Confirmation:
             measured = -math.copysign(1.0, slope) * change.odd / length
             curvature = 2.0 * change.even / length**2
             hidden = abs(change.even) <= math.sqrt(6.0) * noise
-            steep = rules.descend * length * abs(measured)
-            if abs(measured) <= max(rules.trust * error, rules.descend * abs(slope)):
+            steep = constants.DESCEND * length * abs(measured)
+            if abs(measured) <= max(constants.TRUST * error, constants.DESCEND * abs(slope)):
                 self.belief.tried(candidate.side, False)
                 if candidate.single:
                     pairs.mistrust()
@@ -351,14 +350,14 @@ class Confirmation:
 
     def _touch(self, candidate: Candidate) -> Confirming:
         """Look at a candidate that a wall holds, a little inward: whether it is the one, and no more."""
-        rules, differences = self.constants, self.differences
+        differences = self.differences
         weight, slope = candidate.weight, candidate.slope
         look = differences.along(differences.newton(slope) * weight**2, weight * slope, candidate.room)
         (change,) = yield [look.request(np.array([candidate.coordinate]), np.array([weight]), Role.CONFIRM)]
         value, error = differences.read(look, change)
         self.belief.tried(candidate.side, False)
         sum_ = weight * slope
-        if abs(value - sum_) > rules.descend * abs(sum_) + rules.trust * error:
+        if abs(value - sum_) > constants.DESCEND * abs(sum_) + constants.TRUST * error:
             return Wrong()
         return Found(candidate.coordinate, slope, error / abs(weight), math.nan, slope)
 

@@ -23,8 +23,8 @@ from gracezo.core.keys import Key
 from gracezo.core.result import GradientEstimate
 from gracezo.core.steps import in_batches
 from gracezo.core.types import FloatArray, IntArray
+from gracezo.methods.auto import constants
 from gracezo.methods.auto.belief import Belief
-from gracezo.methods.auto.constants import Constants
 from gracezo.methods.auto.here import Walls
 from gracezo.methods.auto.instrument.central import Pairs
 from gracezo.methods.auto.instrument.forward import Differences
@@ -69,8 +69,6 @@ class TreeEstimator:
         Number of coordinates.
     batch
         Queries an ask may carry.
-    constants
-        The constants of the method.
     eps
         A fixed ε, when the user wants one.
     bounds
@@ -85,7 +83,6 @@ class TreeEstimator:
         d: int,
         *,
         batch: int = 1,
-        constants: Constants | None = None,
         eps: float | None = None,
         noise: float | None = None,
         bounds: Box | None = None,
@@ -93,7 +90,6 @@ class TreeEstimator:
     ) -> None:
         self._d = d
         self._batch = batch
-        self._constants = constants or Constants()
         self._eps = eps
         self._noise = noise
         self._walls = Walls(bounds)
@@ -103,9 +99,9 @@ class TreeEstimator:
         """Search, with asks no larger than the batch."""
         return in_batches(Estimation(self, at, key).counted(), self._batch)
 
-    def begin(self) -> tuple[int, Constants, Differences, Walls]:
+    def begin(self) -> tuple[int, Differences, Walls]:
         """Return what one estimation begins from."""
-        return self._d, self._constants, Differences(self._constants, self._eps), self._walls
+        return self._d, Differences(self._eps), self._walls
 
     @property
     def batch(self) -> int:
@@ -129,9 +125,9 @@ class Estimation:
     def __init__(self, of: TreeEstimator, at: Point, key: Key) -> None:
         self._of, self._at, self._key = of, at, key
         self._ledger = Ledger(of.batch)
-        self._d, self._constants, self._differences, self._walls = of.begin()
-        self._belief = Belief(self._d - len(self._walls.fixed), self._constants)
-        self._search = WholeSearch(self._constants, self._differences, self._belief, self._note, self._walls)
+        self._d, self._differences, self._walls = of.begin()
+        self._belief = Belief(self._d - len(self._walls.fixed))
+        self._search = WholeSearch(self._differences, self._belief, self._note, self._walls)
         self._found: dict[int, Slope] = {}
         self._squares = 0.0  # of what was found
         self._residual = math.nan  # squared norm of what was not
@@ -185,7 +181,7 @@ class Estimation:
 
     @property
     def _negligible(self) -> bool:
-        tol = self._constants.negligible**2 if self._of.tol is None else self._of.tol
+        tol = constants.NEGLIGIBLE**2 if self._of.tol is None else self._of.tol
         return self._share <= tol
 
     def _searched(self) -> Steps[bool]:
@@ -231,7 +227,7 @@ class Estimation:
 
     def _look_back(self) -> None:
         """Estimate what is outside: U² of the groups that hold a spike, and background in the others."""
-        mean = 1.0 + self._constants.spread**2 / 3.0  # square of a weight
+        mean = 1.0 + constants.SPREAD**2 / 3.0  # square of a weight
         self._residual = self._search.outside / mean
 
     @property
@@ -266,7 +262,7 @@ class Estimation:
             return False
         squares = self._search.order.squares(0, n)
         fresh = self._differences.across(squares, 0.0).fixed
-        seen = self._belief.deviation(squares / 3.0, self._constants.trust * error)
+        seen = self._belief.deviation(squares / 3.0, constants.TRUST * error)
         hiding = len(self._found) ** 2 * seen > _HIDING * math.sqrt(self._squares)
         if left > seen or error > fresh or hiding:
             return False

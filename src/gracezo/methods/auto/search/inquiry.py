@@ -21,8 +21,8 @@ import numpy as np
 
 from gracezo.core.asks import Role
 from gracezo.core.types import FloatArray
+from gracezo.methods.auto import constants
 from gracezo.methods.auto.belief import Belief, Evidences
-from gracezo.methods.auto.constants import Constants
 from gracezo.methods.auto.here import Walls
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.instrument.look import AHEAD, Change, Look, Request
@@ -101,8 +101,8 @@ class Inquiries:
 
     Attributes
     ----------
-    constants, differences, belief
-        What the run has assumed and learned.
+    differences, belief
+        What the run has learned.
     order
         The coordinates, with weights.
     walls
@@ -115,7 +115,6 @@ class Inquiries:
         How many queries go out at once.
     """
 
-    constants: Constants
     differences: Differences
     belief: Belief
     order: Order
@@ -136,12 +135,12 @@ class Inquiries:
             pays = hidden or (group.several is Several.NO and self._labels_pay(group))
             return Label(group.start, group.stop, self.belief.tau) if pays else Cut()
         chance, tau = self._alone(group, about)
-        best = explain(group, self.order, self.belief, tau, self.differences.met, self.constants.likely)
+        best = explain(group, self.order, self.belief, tau, self.differences.met, constants.LIKELY)
         narrowest = min((len(row.labels) for row in group.rows), default=group.size)
         if best is None or group.several is not Several.NO or chance < _REFUTED:
             return self._refuted(group, about)
         bits = math.log2(narrowest / best.number)
-        if group.rows and (best.misfit > self.constants.trust**2 or (bits < 0.5 and best.number > 1)):
+        if group.rows and (best.misfit > constants.TRUST**2 or (bits < 0.5 and best.number > 1)):
             return self._refuted(group, about)
         return self._among(group, best, chance, tau, bits)
 
@@ -158,7 +157,7 @@ class Inquiries:
 
     def _hidden(self, group: Group) -> bool:
         """Whether U is no more than background makes of it: what cancels in U shows in K."""
-        return abs(group.u) < self.constants.likely * self.belief.deviation(group.squares, group.error)
+        return abs(group.u) < constants.LIKELY * self.belief.deviation(group.squares, group.error)
 
     def _alone(self, group: Group, about: tuple[float, float] | None) -> tuple[float, float]:
         """Return the chance that one spike is all that a group holds, and the τ that goes with it."""
@@ -189,7 +188,7 @@ class Inquiries:
         squares = self.order.left(best.first, best.last + 1) / 3.0
         look = self.differences.across(squares, group.u)
         error = self.belief.deviation(squares, self.differences.met * look.error(group.u), tau)
-        told = abs(group.u) / (self.constants.likely * error)
+        told = abs(group.u) / (constants.LIKELY * error)
         return min(math.log2(best.number), math.log2(max(told, 1.0)))
 
     def _beside(self, group: Group, best: Explanation) -> Cut:
@@ -212,7 +211,7 @@ class Inquiries:
         share = math.sqrt(1.0 / 3.0) if both else 1.0  # labels in the root mean square
         error = self.differences.met * math.hypot(look.error(group.u), share * group.error)
         error = self.belief.deviation(squares, error) / (1.0 + both)
-        told = abs(group.u) / (self.constants.likely * error)
+        told = abs(group.u) / (constants.LIKELY * error)
         bits = min(math.log2(group.size), math.log2(max(told, 1.0)))
         return self.belief.density.alone(group.spread) * self._cuts(bits) > 1.0
 
@@ -237,7 +236,7 @@ class Inquiries:
         """Whether errors, added up by subtraction, have come near U, and a look of its own would tell."""
         if group.rows:
             return False
-        trust = self.constants.trust
+        trust = constants.TRUST
         if self.differences.pairs is not None:
             return group.size > 1 and abs(group.u) < _FADED * trust * group.error
         if abs(group.u) >= trust**2 * group.error:
@@ -332,9 +331,9 @@ class Inquiries:
 
         def holds_at_most(part: Group, share: float) -> bool:
             deviation = belief.deviation(part.squares, self.differences.met * part.error)
-            return abs(part.u) <= max(self.constants.likely * deviation, share * abs(large.u))
+            return abs(part.u) <= max(constants.LIKELY * deviation, share * abs(large.u))
 
-        one_sided = all(holds_at_most(part, self.constants.concentrated) for part in others)
+        one_sided = all(holds_at_most(part, constants.CONCENTRATED) for part in others)
         empty = all(holds_at_most(part, 0.0) for part in others)
         if not informed:
             belief.density.saw_split(group.spread, one_sided, len(parts))
@@ -352,9 +351,7 @@ class Inquiries:
         """Look at a candidate alone, and take it out of its group if it is the one."""
         position = plan.position
         weight = float(self.order.weights[position])
-        confirmation = Confirmation(
-            self.constants, self.differences, self.belief, self.walls, self.complete, self.thorough
-        )
+        confirmation = Confirmation(self.differences, self.belief, self.walls, self.complete, self.thorough)
         answer = yield from confirmation.of(
             Candidate(
                 int(self.order.coordinates[position]),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from gracezo.core.types import FloatArray, IntArray
+from gracezo.methods.auto import constants
 from gracezo.methods.auto.belief import Evidences
 from gracezo.methods.auto.search.best_first import Search
 from gracezo.methods.auto.search.explain import moment
@@ -88,7 +89,7 @@ class WholeSearch(Search):
         if self.order is None:
             return True
         squares = self.order.squares(0, len(self.order))
-        return abs(self.total) <= self._constants.likely * self.belief.deviation(squares, self.error)
+        return abs(self.total) <= constants.LIKELY * self.belief.deviation(squares, self.error)
 
     @property
     def hiding(self) -> float:
@@ -99,7 +100,7 @@ class WholeSearch(Search):
         if self.order is None or not self.belief.size:
             return 0.0
         squares = self.order.squares(0, len(self.order))
-        hiding = self._constants.likely * self.belief.deviation(squares, self.error) / self.belief.size
+        hiding = constants.LIKELY * self.belief.deviation(squares, self.error) / self.belief.size
         return hiding if hiding < 1.0 else 0.0
 
     @property

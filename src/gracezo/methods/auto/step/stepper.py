@@ -14,7 +14,7 @@ import numpy as np
 from gracezo.core.asks import Point, Role, Steps
 from gracezo.core.box import Box
 from gracezo.core.types import BoolArray, FloatArray
-from gracezo.methods.auto.constants import Constants
+from gracezo.methods.auto import constants
 from gracezo.methods.auto.here import Landing, Walls
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.search import Search
@@ -73,8 +73,8 @@ class Stepper:
 
     Parameters
     ----------
-    constants, differences, walls
-        What the run has assumed and learned.
+    differences, walls
+        What the run has learned.
     support, search
         What is known at the present point, of the coordinates found and of the others.
     timing
@@ -85,7 +85,6 @@ class Stepper:
 
     def __init__(
         self,
-        constants: Constants,
         differences: Differences,
         walls: Walls,
         support: Support,
@@ -93,14 +92,13 @@ class Stepper:
         timing: Timing,
         ledger: Ledger,
     ) -> None:
-        self._constants = constants
         self._differences = differences
         self._walls = walls
         self._support = support
         self._search = search
         self._timing = timing
         self._ledger = ledger
-        self._model = Model(constants.memory)
+        self._model = Model(constants.MEMORY)
         self._failures = 0
         self._made: _Move | None = None
         self._measured = True  # whether the slopes before the last step were measured, not predicted
@@ -138,7 +136,7 @@ class Stepper:
             support.indices,
             path.asked,
             path.slope,
-            expand=self._constants.expand,
+            expand=constants.EXPAND,
             batch=self._ledger.batch,
             share=path.share,
             role=Role.TRIAL if self._differences.noise else Role.STEP,
@@ -222,20 +220,20 @@ class Stepper:
 
     def _review(self, trials: list[Trial], path: Path) -> float:
         """Compare what a step brought with what the model foresaw; return the doubt that this leaves."""
-        support, rules, best, slope = self._support, self._constants, trials[0], path.slope
+        support, best, slope = self._support, trials[0], path.slope
         self._timing.redeem(best.change)
         missed = abs(best.change - path.foreseen(best.t)) / abs(best.change)
         # A step that came out as foreseen had all it needed; one that did not needs a fuller gradient.
-        if missed <= rules.foreseen:
+        if missed <= constants.FORESEEN:
             self.foreseen = max(self.foreseen, float(np.abs(path.displacement(best.t)).max()))
-        if missed > rules.foreseen:
+        if missed > constants.FORESEEN:
             self.care = min(self.care * 10.0, FULL)
-        elif missed < rules.foreseen / 3.0:
+        elif missed < constants.FORESEEN / 3.0:
             self.care = max(self.care / 3.0, 4.0)
         doubt = min(missed, 1.0) * abs(best.change)
         self._search.watch.stir(doubt, missed)
         support.relax()
-        if best.t < rules.short:
+        if best.t < constants.SHORT:
             cut = min((trial.t for trial in trials if trial.t > best.t), default=1.0)
             support.stiffen(path.direction, best.t, -best.change, ahead=cut)
             doubt = max(doubt, -path.foreseen(1.0) + best.change)

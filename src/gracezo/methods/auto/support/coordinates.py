@@ -16,7 +16,7 @@ import numpy as np
 
 from gracezo.core.asks import Role
 from gracezo.core.types import BoolArray, FloatArray, IntArray
-from gracezo.methods.auto.constants import Constants
+from gracezo.methods.auto import constants
 from gracezo.methods.auto.here import Walls
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.instrument.look import Change, Request
@@ -31,21 +31,20 @@ class Support:
 
     Parameters
     ----------
-    constants, differences
-        What the run has assumed and learned.
+    differences
+        What the run has learned.
     walls
         The bounds around the present point.
     """
 
-    def __init__(self, constants: Constants, differences: Differences, walls: Walls | None = None) -> None:
-        self._constants = constants
+    def __init__(self, differences: Differences, walls: Walls | None = None) -> None:
         self._differences = differences
         self._walls = walls or Walls()
         self.indices: IntArray = np.zeros(0, np.int64)
         self.slopes: FloatArray = np.zeros(0)
         self.curvatures: FloatArray = np.zeros(0)
         self._stiff: FloatArray = np.zeros(0)
-        self.kinks = Kinks(constants.forget)
+        self.kinks = Kinks(constants.FORGET)
         self._tree: Tree | None = None
         self._members: IntArray = np.zeros(0, np.int64)  # positions in the support, in the tree's order
         self._scale: FloatArray = np.zeros(0)
@@ -137,7 +136,7 @@ class Support:
             self._tree = None
             return
         self._members = rng.permutation(n)
-        spread = self._constants.spread
+        spread = constants.SPREAD
         self.kinks.grow(n)
         if self._differences.pairs is not None or (last and not self.kinks.any):
             sides = rng.choice([-1.0, 1.0], n)
@@ -184,7 +183,7 @@ class Support:
         if self._tree is not None:
             for side in (0, 1):
                 node = self._tree.top(side)
-                if node is not None and abs(node.u) <= self._constants.trust * node.error:
+                if node is not None and abs(node.u) <= constants.TRUST * node.error:
                     while (shut := self._tree.top(side)) is not None:
                         self._unresolved -= shut.size - 1
                         self._spread(self._tree.pop(side))
@@ -238,7 +237,7 @@ class Support:
             for part in split(node, stop, value, error):
                 self._open(part)
 
-        margin = self._constants.trust * look.error(node.u)
+        margin = constants.TRUST * look.error(node.u)
         return look.request(tree.order[span], weights, Role.REFRESH, absorb, predicted, margin)
 
     def _open(self, node: Node) -> None:
@@ -258,10 +257,10 @@ class Support:
 
     def bend(self, limit: int) -> list[Request]:
         """Return queries for missing curvatures, while they leave much of the step's promise to guesswork."""
-        if self._differences.varied < self._constants.alike:
+        if self._differences.varied < constants.ALIKE:
             return []
         # One that comes to a wall before it comes so far goes to that wall, whatever its curvature.
-        lengths = self._constants.confirm * np.abs(self.slopes) / self.diagonal
+        lengths = constants.CONFIRM * np.abs(self.slopes) / self.diagonal
         missing = np.isnan(self.curvatures) & (self._walls.rooms(self.indices, self.slopes) >= lengths)
         promised = self.slopes**2 / self.diagonal
         guessed = np.where(missing, promised, 0.0)
@@ -272,7 +271,7 @@ class Support:
 
     def _curvature(self, member: int) -> Request:
         slope = float(self.slopes[member])
-        length = self._constants.confirm * abs(slope) / float(self.diagonal[member])
+        length = constants.CONFIRM * abs(slope) / float(self.diagonal[member])
 
         def absorb(change: Change) -> None:
             curvature = 2.0 * (change.ahead + length * abs(slope)) / length**2

@@ -14,7 +14,7 @@ import numpy as np
 
 from gracezo.core.asks import Point, Role, SparseRows, Steps
 from gracezo.core.types import FloatArray
-from gracezo.methods.auto.constants import Constants
+from gracezo.methods.auto import constants
 from gracezo.methods.auto.here import Walls
 from gracezo.methods.auto.instrument.look import insisted
 from gracezo.methods.auto.step.line import line_search
@@ -34,8 +34,6 @@ class Dense:
 
     Parameters
     ----------
-    constants
-        What the method assumes.
     sparse
         What that way has learned.
     ledger
@@ -44,8 +42,7 @@ class Dense:
         Where samples are drawn from.
     """
 
-    def __init__(self, constants: Constants, sparse: Hunt, ledger: Ledger, rng: np.random.Generator) -> None:
-        self._constants = constants
+    def __init__(self, sparse: Hunt, ledger: Ledger, rng: np.random.Generator) -> None:
         self._sparse = sparse
         self._differences = sparse.differences
         self._walls = Walls(sparse.walls.box)  # the sparse way has stops of its own: kinks that it has met
@@ -54,7 +51,7 @@ class Dense:
         self._rng = rng
         self.gradients = 0
         """How many were measured."""
-        self._model = Model(constants.memory)
+        self._model = Model(constants.MEMORY)
         self._slopes: FloatArray = np.zeros(len(self._coordinates))
         self._here: Point | None = None  # where the last step led
         self._failed: Point | None = None  # where no step led down
@@ -132,7 +129,7 @@ class Dense:
             self._coordinates,
             path.asked,
             path.slope,
-            expand=self._constants.expand,
+            expand=constants.EXPAND,
             batch=self._ledger.batch,
             share=path.share,
             role=Role.TRIAL if self._differences.noise else Role.STEP,
@@ -163,7 +160,7 @@ class Dense:
         rows = SparseRows.coordinates(np.tile(self._coordinates[some], 2), both)
         found, _ = yield from insisted(at, rows, Role.REFRESH, reserve=len(steps) - n + 1)
         changes[some] = found[:n]
-        rises = found.reshape(2, -1) > self._constants.trust * self._differences.rounding
+        rises = found.reshape(2, -1) > constants.TRUST * self._differences.rounding
         return 2 * int(rises.all(axis=0).sum()) > n
 
     def _lengths(self, at: Point, curvatures: FloatArray) -> FloatArray:

@@ -20,7 +20,7 @@ import math
 from dataclasses import dataclass, field
 
 from gracezo.core.asks import Moved, OutOfQueries, Point, Steps
-from gracezo.methods.auto.constants import FORGONE, QUIET
+from gracezo.methods.auto import constants
 from gracezo.methods.auto.ways import LEAST, PARTS, Ledger, Way
 from gracezo.methods.auto.ways.coordinates import Coordinates
 from gracezo.methods.auto.ways.dense import Dense
@@ -159,7 +159,7 @@ class Market:
     @property
     def _contested(self) -> bool:
         """Whether f is exact enough for all ways."""
-        return self._sparse.noise <= QUIET * abs(self._sparse.first)
+        return self._sparse.noise <= constants.QUIET * abs(self._sparse.first)
 
     @property
     def dense(self) -> bool:
@@ -317,7 +317,9 @@ class Market:
         if not (self._contested and self._present.way is sparse and sparse.kinked):
             return False
         fallen, n = sparse.first - sparse.value, len(sparse.met)
-        if not 1 < n <= self._ledger.rounds or not self._nonsmooth.untried(sparse.value, FORGONE * fallen):
+        if not 1 < n <= self._ledger.rounds or not self._nonsmooth.untried(
+            sparse.value, constants.FORGONE * fallen
+        ):
             return False
         stalled = record.rate(_STALLED * n) * _STALLED * n <= _LITTLE * fallen
         return self._at_its_end(at) or (record.rounds >= _STALLED * n and stalled)
@@ -327,5 +329,5 @@ class Market:
         sparse = self._sparse
         if not (self._contested and self._at_its_end(at) and sparse.kinked):
             return False
-        new = self._swept - sparse.value > FORGONE * (sparse.first - sparse.value)
+        new = self._swept - sparse.value > constants.FORGONE * (sparse.first - sparse.value)
         return new and len(sparse.free) * _PASSES <= self._ledger.rounds

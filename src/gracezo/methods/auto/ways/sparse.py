@@ -21,8 +21,8 @@ from gracezo.core.keys import Key
 from gracezo.core.method import Problem
 from gracezo.core.result import Finish
 from gracezo.core.types import IntArray
+from gracezo.methods.auto import constants
 from gracezo.methods.auto.belief import Belief
-from gracezo.methods.auto.constants import FORGONE, NOTHING, SMALL, SMOOTH, Constants
 from gracezo.methods.auto.here import Walls
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.instrument.look import Request, answered, together
@@ -58,32 +58,26 @@ class Hunt:
     ----------
     problem
         What is known before the first query.
-    constants
-        What the method assumes.
     ledger
         Counts what is asked.
     eps
         A fixed ε, when the user wants one.
     """
 
-    def __init__(
-        self, problem: Problem, constants: Constants, ledger: Ledger, eps: float | None = None
-    ) -> None:
+    def __init__(self, problem: Problem, ledger: Ledger, eps: float | None = None) -> None:
         self._problem = problem
         self._ledger = ledger
         self._batch = problem.batch
-        self._constants = constants
         self._eps = eps
-        self.differences = Differences(constants, eps, problem.tol)
+        self.differences = Differences(eps, problem.tol)
         """How far to move, and what is known of f."""
         self.walls = Walls(problem.bounds)
         """The bounds around the present point."""
-        self._support = Support(constants, self.differences, self.walls)
-        belief = Belief(problem.free, constants)
-        self._search = Search(constants, self.differences, belief, self._found, self.walls)
-        self._timing = Timing(constants.overhead, ledger)
+        self._support = Support(self.differences, self.walls)
+        belief = Belief(problem.free)
+        self._search = Search(self.differences, belief, self._found, self.walls)
+        self._timing = Timing(constants.OVERHEAD, ledger)
         self._stepper = Stepper(
-            constants,
             self.differences,
             self.walls,
             self._support,
@@ -156,9 +150,9 @@ class Hunt:
     def reconsider(self, at: Point) -> Steps[bool]:
         """Take a first look again, if f is so small by now that rounding may have hidden what is left."""
         fallen = self._start.value - at.value
-        least = max(self._problem.tol or 0.0, NOTHING) * fallen
-        least = max(least, self.differences.grain / SMALL)
-        if self.noise or self.kinked or not least < abs(at.value) <= SMALL * self.differences.scale:
+        least = max(self._problem.tol or 0.0, constants.NOTHING) * fallen
+        least = max(least, self.differences.grain / constants.SMALL)
+        if self.noise or self.kinked or not least < abs(at.value) <= constants.SMALL * self.differences.scale:
             return False
         self.differences.forget()
         self._relocate(at)
@@ -171,7 +165,7 @@ class Hunt:
         if self.noise or self._search.flat:
             return None
         rest, rng = self._fresh()
-        smooth = self._stepper.foreseen >= SMOOTH
+        smooth = self._stepper.foreseen >= constants.SMOOTH
         found = yield from lower_beyond(at, self._support, rest, self.walls, self.differences, rng, smooth)
         self.done = self.done and found is None
         return found
@@ -233,7 +227,7 @@ class Hunt:
             self._ledger.queries,
             self.free,
             self.walls.box,
-            self._constants.trust,
+            constants.TRUST,
         )
         return verdict.told(at, kinks_across, self._key.child(self._draws).generator())
 
@@ -363,7 +357,7 @@ class Hunt:
 
     def _let_go(self) -> bool:
         """Give coordinates that steps were cut short for another try, as long as that brings something."""
-        least = FORGONE * (self._start.value - self._here.value)
+        least = constants.FORGONE * (self._start.value - self._here.value)
         if self.noise or self._support.held_back <= least or self._here.value > self._retried:
             return False
         self._retried = self._here.value - least
@@ -377,7 +371,7 @@ class Hunt:
         if self._search.order is None or pairs is None:
             return False
         # What is seen of all groups together, and in none of them, is hidden too.
-        error = max(self._search.error, self._search.open.norm / self._constants.trust)
+        error = max(self._search.error, self._search.open.norm / constants.TRUST)
         return pairs.sharpen(error, self.differences.flattest)
 
     def _replant_outside(self) -> list[Request] | None:
