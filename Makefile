@@ -1,7 +1,8 @@
 # make run      sets itself up and runs the main job
 # make test     sets itself up; lint, format, types, tests
-# make faults   tries at random to break what docs/trust.md promises; some minutes
+# make faults   tries at random to break what docs/how-it-works/trust.md promises; some minutes
 # make lowest   the tests with the oldest versions that pyproject.toml allows, in an environment of their own
+# make docs     the site, in out/site
 # make package  wheel and sdist in dist/, checked as PyPI does
 # make review   Scientific Python's checks of a repository
 # Needs python3 (>= 3.11) with venv, and make.
@@ -13,7 +14,7 @@ JOBS ?= 2
 EXTRAS := plots,lasso,dask,ray
 LOWEST := .venv-lowest
 
-.PHONY: run test faults lint types format lowest package review clean
+.PHONY: run test faults lint types format docs lowest package review clean
 
 run: $(VENV)/ready
 	$(BIN)/python examples/quickstart.py
@@ -40,6 +41,10 @@ format: $(VENV)/ready
 lowest: $(LOWEST)/ready
 	$(LOWEST)/bin/python -m pytest -n $(JOBS) --ignore tests/test_package.py -W default::DeprecationWarning -W default::ResourceWarning \
 		-W default::pytest.PytestUnraisableExceptionWarning
+
+docs: $(VENV)/ready
+	$(BIN)/python -m sphinx -b html -W --keep-going -q -d out/site-trees docs out/site
+	@echo "out/site/index.html"
 
 package: $(VENV)/ready
 	rm -rf dist

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import doctest
 import math
-import re
 from collections import Counter
 from collections.abc import Callable
 from itertools import islice, pairwise, permutations
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -301,12 +298,3 @@ def test_method_bounds_are_seven_lines() -> None:
 def test_wrong_input_is_named(call: Callable[[], object], words: str) -> None:
     with pytest.raises(ValueError, match=words):
         call()
-
-
-def test_documentation_runs() -> None:
-    page = (Path(__file__).parents[1] / "docs" / "theory.md").read_text(encoding="utf-8")
-    blocks = "\n".join(re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL))
-    runner = doctest.DocTestRunner()
-    result = runner.run(doctest.DocTestParser().get_doctest(blocks, {}, "docs/theory.md", None, None))
-    assert result.attempted > 15
-    assert result.failed == 0

@@ -105,7 +105,9 @@ def test_a_module_of_ones_own_gets_into_the_tables_and_no_run_is_made_twice(tmp_
 
 
 def test_the_page_does_what_it_says(tmp_path: Path) -> None:
-    page = (Path(__file__).parents[2] / "docs" / "compare-your-own.md").read_text(encoding="utf-8")
+    page = (Path(__file__).parents[2] / "docs" / "results" / "compare-your-own.md").read_text(
+        encoding="utf-8"
+    )
     module, check = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
     write(tmp_path / "mine.py", module)
     (commands,) = re.findall(r"```sh\n(.*?)```", page, flags=re.DOTALL)

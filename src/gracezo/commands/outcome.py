@@ -32,7 +32,9 @@ def add(parser: argparse.ArgumentParser, what: str) -> None:
         help=f"write {what} there, as its ending says: {', '.join(ENDINGS)}",
     )
     parser.add_argument(
-        "--json", action="store_true", help="print one JSON object instead of words (docs/command-line.md)"
+        "--json",
+        action="store_true",
+        help="print one JSON object instead of words (docs/reference/command-line.md)",
     )
 
 

@@ -1,0 +1,93 @@
+"""The site is built without a warning; all pages have their place; nothing is loaded from elsewhere."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from tools import pages
+
+import gracezo
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_every_page_has_its_place_in_the_order() -> None:
+    placed = {
+        os.path.normpath(Path(above).parent / page) for above, below in pages.PAGES.items() for page in below
+    }
+    there = {str(page.relative_to(pages.DOCS).with_suffix("")) for page in pages.DOCS.rglob("*.md")}
+    there = {page for page in there if not pages.BESIDE.match(page)}
+    assert there == placed | {"index", "README"}
+
+
+def test_every_public_name_has_its_place_in_the_reference() -> None:
+    text = (pages.DOCS / "reference" / "api.md").read_text(encoding="utf-8")
+    named = " ".join(re.findall(r"<!-- generated: api ([\w ]+) -->", text)).split()
+    assert sorted(named) == sorted(set(gracezo.__all__) - {"problems", "theory"})
+
+
+@pytest.mark.parametrize("page", sorted(ROOT.glob("*.md")), ids=lambda page: page.name)
+def test_links_of_pages_beside_docs(page: Path) -> None:
+    for target, _ in pages.LINK.findall(page.read_text(encoding="utf-8")):
+        assert (page.parent / target).exists(), f"{page.name}: {target} is not there"
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    pytest.importorskip("sphinx")
+    out = tmp_path_factory.mktemp("site")
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "sphinx",
+            "-b",
+            "html",
+            "-W",
+            "-q",
+            "-d",
+            str(out / "trees"),
+            "docs",
+            str(out),
+        ],
+        cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return out
+
+
+def test_the_site_loads_nothing_from_elsewhere(built: Path) -> None:
+    for page in built.rglob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        loaded = re.findall(r"<(?:script|img|iframe)\b[^>]*\bsrc=\"([^\"]+)", text)
+        loaded += re.findall(r"<link\b[^>]*\bhref=\"([^\"]+)", text)
+        assert not [address for address in loaded if re.match(r"[a-z]+://|//", address)], page
+    for sheet in built.rglob("*.css"):
+        assert not re.search(r"(url\(['\"]?|@import ['\"])(https?:)?//", sheet.read_text(encoding="utf-8")), (
+            sheet
+        )
+
+
+def test_every_link_of_the_site_leads_somewhere(built: Path) -> None:
+    anchors = {
+        page.resolve(): set(re.findall(r"\bid=\"([^\"]+)\"", page.read_text(encoding="utf-8")))
+        for page in built.rglob("*.html")
+    }
+    for page in anchors:
+        for link in re.findall(r"<a\b[^>]*\bhref=\"([^\"]+)\"", page.read_text(encoding="utf-8")):
+            if re.match(r"[a-z]+:", link) or link in {"#", "#main-content"}:
+                continue
+            path, _, anchor = link.partition("#")
+            target = (page.parent / path).resolve() if path else page
+            assert target.exists(), f"{page.name}: {link}"
+            assert not anchor or anchor in anchors[target], f"{page.name}: {link}"
