@@ -129,7 +129,7 @@ def state(**others: Any) -> Run:
     now = others.pop("seconds", 100.0)
     run = Run(iter(()), np.zeros(10), Limits(**others), 0, elapsed=lambda: now)  # type: ignore[arg-type]
     run.nfev = 200
-    run._best = Point(np.eye(10)[3], -1.234567e-5)
+    run._standing.take(Point(np.eye(10)[3], -1.234567e-5), 0.0)
     return run
 
 

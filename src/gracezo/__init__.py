@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # the same names for tools that read types; a test compares them with `_HOME`
     from gracezo import problems, theory
-    from gracezo.api import estimate_gradient, minimize, resume
+    from gracezo.api import minimize, resume
     from gracezo.command import Command
     from gracezo.core.errors import CallbackError, EvaluationError, MethodError
     from gracezo.core.result import GradientEstimate, Result
     from gracezo.estimators.noise import NoiseEstimate
     from gracezo.fitting import least_squares
+    from gracezo.gradient import estimate_gradient
     from gracezo.jacobian import estimate_jacobian
     from gracezo.journal.errors import JournalError, JournalWriteError
     from gracezo.journal.settings import Journal
@@ -66,7 +67,7 @@ _HOME = {
     "NoiseEstimate": "estimators.noise",
     "Optimizer": "optimizer",
     "Result": "core.result",
-    "estimate_gradient": "api",
+    "estimate_gradient": "gradient",
     "estimate_jacobian": "jacobian",
     "estimate_noise": "noise",
     "least_squares": "fitting",

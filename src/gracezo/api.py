@@ -1,4 +1,4 @@
-"""The public entry points that call the function: minimize, resume, estimate_gradient."""
+"""The public entry points for a whole run: minimize, resume."""
 
 from __future__ import annotations
 
@@ -11,18 +11,13 @@ import numpy.typing as npt
 from scipy.optimize import OptimizeResult
 
 from gracezo import checks
-from gracezo.conduct import arguments_of, carry_out, conduct, evaluator
-from gracezo.core.asks import Steps
-from gracezo.core.drive import drive
-from gracezo.core.keys import Key, SeedLike
-from gracezo.core.method import Estimator, HasEstimator
-from gracezo.core.result import Finish, GradientEstimate, Result, Status
-from gracezo.core.run import Run
-from gracezo.core.steps import valued
+from gracezo.conduct import Call
+from gracezo.core.keys import SeedLike
+from gracezo.core.result import Result
+from gracezo.documented import like
 from gracezo.evaluators.choose import Workers
 from gracezo.evaluators.objective import takes_seed
 from gracezo.journal.errors import JournalError
-from gracezo.journal.identity import known_by
 from gracezo.journal.settings import Journal
 from gracezo.setup import Setup
 
@@ -145,7 +140,7 @@ def minimize(
         from the operating system when nothing is given; ``result.seed`` says which.
     callback
         Called after each step with an `OptimizeResult` of x, fun, nit and
-        nfev. Raising StopIteration ends the run.
+        nfev. Raising StopIteration ends the run. Steps that a journal knows already fire none.
     progress
         Whether to show a live line on standard error.
     journal
@@ -180,44 +175,14 @@ def minimize(
     >>> result.support[:3].tolist(), bool(result.fun < 1e-9), bool(result.nfev < 30)
     ([345, 6789, 12], True, True)
     """
-    checks.function("fun", fun)
-    heard = checks.callback(callback)
-    setup = Setup.checked(
-        x0,
-        method,
-        sparsity,
-        f0,
-        checks.limits(max_queries, max_steps, max_seconds, target).or_default(),
-        seed,
-        options,
-        bounds=bounds,
-        support=support,
-        known=known,
-        noise=noise,
-        names=names,
-        scale=scale,
-        tol=tol,
-        random=takes_seed(fun),
-        rng=rng,
-        batch=batch,
-        on_failure=on_failure,
-    )
+    call = Call(locals())
+    setup = call.setup()
     if setup.many_outputs:
         raise ValueError(f"method {method!r} is for functions with many outputs: call gracezo.{method}")
-    return carry_out(
-        setup,
-        fun,
-        args,
-        vectorized=vectorized,
-        workers=workers,
-        copy=copy,
-        timeout=timeout,
-        callback=heard,
-        progress=progress,
-        journal=journal,
-    )
+    return call.carry_out(setup)
 
 
+@like(minimize)
 def resume(
     journal: str | os.PathLike[str] | Journal,
     fun: Callable[..., Any],
@@ -241,10 +206,9 @@ def resume(
     ----------
     journal
         The `journal` of `minimize` or `least_squares`.
-    fun, args, workers, vectorized, timeout, callback, progress
-        As in `minimize`. The function is the one of the recorded run, known
-        by its name; it is never taken from the file. Steps that were made
-        before fire no callback.
+    fun
+        The function of the recorded run; it is never taken from the file, and compared with what the file
+        says of it.
     max_queries
         A new budget, from the start of the run: it goes on as a run with that budget would have gone.
     max_seconds
@@ -274,14 +238,13 @@ def resume(
     >>> first.nfev, more.nfev, more.nit
     (4, 7, 2)
     """
-    checks.function("fun", fun)
-    heard = checks.callback(callback)
+    call = Call(locals())
     chosen = Journal.of(journal)
     if not os.path.lexists(chosen.path):
         raise JournalError(f"there is no journal at {chosen.path}")
-    from gracezo.journal.session import Session  # noqa: PLC0415
+    from gracezo.journal.session import Session  # noqa: PLC0415 - SQLite, only where it is used
 
-    with known_by(chosen, fun, arguments_of(args)) as (name, parts), Session(chosen) as session:
+    with call.known_by(chosen) as (name, parts), Session(chosen) as session:
         recorded = session.identity
         if recorded is None:
             raise JournalError(f"{chosen.path} is empty")
@@ -305,132 +268,6 @@ def resume(
         except (TypeError, ValueError) as error:
             raise JournalError(f"{chosen.path} cannot be resumed: {error}") from error
         identity = replace(recorded, fingerprint=name, parts=parts)
-        with evaluator(
-            fun,
-            args,
-            setup.x0.shape,
-            vectorized,
-            workers,
-            copy=True,
-            timeout=timeout,
-            many_outputs=setup.many_outputs,
-        ) as evaluate:
-            session.begin(identity, setup.seed, stop, more_time=max_seconds is not None)
-            return conduct(setup, evaluate, heard, progress, session)
-
-
-def estimate_gradient(
-    fun: Callable[..., Any],
-    x: npt.ArrayLike,
-    args: tuple[Any, ...] = (),
-    method: str = "auto",
-    *,
-    bounds: object = None,
-    sparsity: int | None = None,
-    f0: float | None = None,
-    noise: float | None = None,
-    names: Sequence[object] | None = None,
-    scale: npt.ArrayLike | None = None,
-    tol: float | None = None,
-    max_queries: int | None = None,
-    vectorized: bool = False,
-    workers: Workers = None,
-    batch: int = 1,
-    copy: bool = True,
-    on_failure: str | tuple[str, int] = "raise",
-    timeout: float | None = None,
-    seed: SeedLike | None = None,
-    rng: SeedLike | None = None,
-    options: Mapping[str, Any] | None = None,
-) -> GradientEstimate:
-    """Estimate the gradient at one point, as a step of a method would.
-
-    Parameters
-    ----------
-    fun, x, args, bounds, sparsity, f0, noise, names, scale
-        As in `minimize`; `f0` is f(x).
-    vectorized, workers, batch, copy, on_failure, timeout, seed, rng, options
-        As in `minimize`.
-    method
-        One of `methods()` that steps along a gradient estimate.
-    tol
-        Share of the squared norm that may stay unfound, for `auto`: a number between 0 and 1. The search
-        goes on until `residual` is no larger, and measures every coordinate where no search gets there.
-        Without it, a background of many small derivatives is left alone as long as it is not most of the
-        squared norm, and `residual` says how much it is.
-    max_queries
-        Never more than so many calls. Without it, as many as the method takes. A method that cannot
-        finish within them gives the coordinates it has measured by then, maybe none.
-
-    Returns
-    -------
-    GradientEstimate
-        The coordinates found and their derivatives; `queries` says what they cost, `residual` which share
-        of the squared norm is outside of them, and `background` how large a derivative there is, in the
-        root mean square.
-
-    Examples
-    --------
-    >>> import numpy as np, gracezo
-    >>> g = gracezo.estimate_gradient(lambda x: 3 * x[4567] - x[89], np.zeros(10_000), seed=1)
-    >>> g.indices.tolist(), g.values.round(6).tolist(), bool(g.queries <= 13)
-    ([89, 4567], [-1.0, 3.0], True)
-
-    Most of this gradient is in one coordinate, the rest of it in all the others:
-
-    >>> slopes = np.full(200, 0.01)
-    >>> slopes[42] = 1.0
-    >>> g = gracezo.estimate_gradient(lambda x: slopes @ x, np.zeros(200), seed=1)
-    >>> g.indices.tolist(), bool(0.001 < g.residual < 0.2), bool(0.002 < g.background < 0.05)
-    ([42], True, True)
-    >>> g = gracezo.estimate_gradient(lambda x: slopes @ x, np.zeros(200), seed=1, tol=1e-4)
-    >>> len(g.indices), g.residual, bool(g.queries <= 225)
-    (200, 0.0, True)
-    """
-    checks.function("fun", fun)
-    budget = checks.limits(max_queries)
-    setup = Setup.checked(
-        x,
-        method,
-        sparsity,
-        f0,
-        budget,
-        seed,
-        options,
-        bounds=bounds,
-        noise=noise,
-        names=names,
-        scale=scale,
-        tol=tol,
-        random=takes_seed(fun),
-        rng=rng,
-        batch=batch,
-        on_failure=on_failure,
-    )
-    made = setup.method
-    if not isinstance(made, HasEstimator):
-        raise ValueError(f"method {method!r} does not estimate a gradient; use one that does, such as 'auto'")
-    found: list[GradientEstimate] = []
-    steps = _estimation(setup, made.estimator, found)
-    run = Run(
-        steps,
-        setup.x0,
-        budget,
-        setup.seed,
-        on_failure=setup.on_failure,
-        bounds=setup.bounds,
-        sample=setup.sample,
-    )
-    with evaluator(fun, args, setup.x0.shape, vectorized, workers, copy, timeout=timeout) as evaluate:
-        drive(run, evaluate)
-    if not found:
-        found.append(GradientEstimate.nothing(setup.x0.size))
-    return replace(found[0], queries=run.nfev, shape=setup.x0.shape, names=setup.names)
-
-
-def _estimation(setup: Setup, estimator: Estimator, found: list[GradientEstimate]) -> Steps[Finish]:
-    at = yield from valued(setup.x0.ravel(), setup.f0)
-    if setup.bounds is not None and len(setup.bounds.free) == 0:
-        return Finish(Status.NOTHING_TO_FIND, "the bounds fix every coordinate")
-    found.append((yield from estimator.estimate(at, 1, Key(setup.seed).child(1))))
-    return Finish(Status.CONVERGED, "the gradient is estimated")
+        with call.evaluator(setup.ground.x0.shape, setup.many_outputs) as evaluate:
+            session.begin(identity, recorded.seed, stop, more_time=max_seconds is not None)
+            return call.run(setup, evaluate, session)

@@ -10,16 +10,16 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import Bounds, OptimizeResult
 
-from gracezo import checks
-from gracezo.conduct import carry_out
+from gracezo.api import minimize
+from gracezo.conduct import Call
 from gracezo.core.keys import SeedLike
 from gracezo.core.result import Result
+from gracezo.documented import like
 from gracezo.evaluators.choose import Workers
-from gracezo.evaluators.objective import takes_seed
 from gracezo.journal.settings import Journal
-from gracezo.setup import Setup
 
 
+@like(minimize)
 def least_squares(
     fun: Callable[..., Any],
     x0: npt.ArrayLike,
@@ -57,8 +57,6 @@ def least_squares(
     fun
         The residuals. Gets a float64 array in x0's shape, then `args`, and returns m finite numbers,
         always as many; with `vectorized`, gets (k, *x0.shape) and returns (k, m).
-    x0, args
-        Where to start; any shape. What `fun` takes after the point.
     bounds
         As in `minimize`: a pair for each coordinate, or a `scipy.optimize.Bounds`. Also SciPy's pair
         (lower, upper), of numbers or arrays; but for two coordinates, where it could be either, only
@@ -76,13 +74,11 @@ def least_squares(
         The residuals at x0, when they are known.
     noise
         The standard deviation of the noise of the outputs; 0: exact; None: it is looked for.
-    names, vectorized, workers, batch, copy, on_failure, timeout, seed, rng, callback, progress, journal
-        As in `minimize`.
     scale
         The typical size of a change of each coordinate, one number or one for each. If not given, the
         size of the coordinate itself, but at least 1.
-    max_queries, max_steps, max_seconds, target
-        When to stop, as in `minimize`; the target is one of the cost.
+    target
+        A cost at which to stop.
 
     Returns
     -------
@@ -106,36 +102,13 @@ def least_squares(
     >>> sorted(result.columns.tolist()), result.x[[123, 4567]].round(6).tolist(), result.nfev < 20
     ([123, 4567], [0.5, -1.0], True)
     """
-    checks.function("fun", fun)
-    setup = Setup.checked(
-        x0,
-        "least_squares",
-        None,
-        f0,
-        checks.limits(max_queries, max_steps, max_seconds, target).or_default(),
-        seed,
-        {"loss": loss, "f_scale": f_scale, "ftol": ftol, "gtol": gtol},
+    call = Call(locals())
+    setup = call.setup(
+        method="least_squares",
+        options={"loss": loss, "f_scale": f_scale, "ftol": ftol, "gtol": gtol},
         bounds=_either(bounds, np.size(x0)),
-        noise=noise,
-        names=names,
-        scale=scale,
-        random=takes_seed(fun),
-        rng=rng,
-        batch=batch,
-        on_failure=on_failure,
     )
-    return carry_out(
-        setup,
-        fun,
-        args,
-        vectorized=vectorized,
-        workers=workers,
-        copy=copy,
-        timeout=timeout,
-        callback=checks.callback(callback),
-        progress=progress,
-        journal=journal,
-    )
+    return call.carry_out(setup)
 
 
 def _either(bounds: object, size: int) -> object:

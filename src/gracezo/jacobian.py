@@ -6,28 +6,26 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 
-from gracezo import bounds as box
 from gracezo import checks
-from gracezo.conduct import evaluator
+from gracezo.conduct import Call
 from gracezo.core.asks import Ask, Point, Role, Steps
-from gracezo.core.drive import drive
 from gracezo.core.keys import Key, SeedLike
 from gracezo.core.method import HasEstimator, Problem
 from gracezo.core.outputs import Outputs
 from gracezo.core.result import Finish, Status
-from gracezo.core.run import Run
 from gracezo.core.types import FloatArray
+from gracezo.documented import like
 from gracezo.evaluators.choose import Workers
-from gracezo.evaluators.objective import takes_seed
+from gracezo.fitting import least_squares
 from gracezo.methods import catalog
 from gracezo.vectors.estimate import JacobianEstimate, JacobianSearch
 
 _LEAVE = 1e-6  # of the whole: what is not worth a query
 
 
+@like(least_squares)
 def estimate_jacobian(
     fun: Callable[..., Any],
     x: npt.ArrayLike,
@@ -60,16 +58,18 @@ def estimate_jacobian(
         Gets a float64 array in x's shape, then `args`, and returns m finite numbers, always as many;
         with `vectorized`, gets (k, *x.shape) and returns (k, m). One number (m = 1) goes the way of
         `estimate_gradient`.
-    x, args, bounds, names, vectorized, workers, batch, copy, on_failure, timeout, seed, rng
-        As in `minimize`. With a `batch`, probes go out together: fewer rounds, a few queries more.
+    x
+        Where; any shape.
+    bounds
+        What no query may leave: a pair for each coordinate, or a `scipy.optimize.Bounds`, as SciPy takes
+        them.
+    batch
+        How many probes may go out together: fewer rounds, a few queries more.
     f0
         What the function returns at x, when that is known.
     noise
         The standard deviation of the noise: one number for all outputs, or one for each; 0 for an exact
         function; None to have it looked for.
-    scale
-        The typical size of a change of each coordinate, one number or one for each. If not given, the
-        size of the coordinate itself, but at least 1.
     tol
         A set of coordinates whose answer is smaller than this share of the whole is not looked into.
         1e-6 if not given.
@@ -91,50 +91,30 @@ def estimate_jacobian(
     >>> sorted(found.columns.tolist()), found.queries, found.complete
     ([11, 4321, 98765], 6, True)
     """
-    checks.function("fun", fun)
-    start = checks.point("x", x, names)
-    called = checks.names(names, x, start.shape)
-    walls = box.checked(bounds, start, called)
-    budget = checks.limits(max_queries)
+    call = Call(locals())
     deviations = checks.deviations(noise)
-    lengths = checks.scale(scale, start.shape)
-    leave = checks.number("tol", tol)
-    if leave is not None and not 0.0 < leave < 1.0:
-        raise ValueError(f"tol must be a share, between 0 and 1; given: {tol!r}")
     outputs = checks.outputs("f0", f0)
-    drawn = checks.drawn_seed(seed, rng)
-    together = checks.batch(batch)
-    single = catalog.make("auto", Problem(start.size, batch=together, bounds=walls), {})
+    ground = call.ground(noise=None)
+    problem = ground.problem
+    single = catalog.make("auto", Problem(problem.d, batch=problem.batch, bounds=problem.bounds), {})
     assert isinstance(single, HasEstimator)
     search = JacobianSearch(
-        lengths,
-        walls,
+        problem.scale,
+        problem.bounds,
         deviations,
-        together,
-        leave or _LEAVE,
+        problem.batch,
+        problem.tol or _LEAVE,
         max_queries is not None,
         single.estimator,
     )
     found: list[JacobianEstimate] = []
     count = next((len(one) for one in (outputs, deviations) if one is not None and one.ndim), None)
-    run = Run(
-        _estimation(search, start.ravel(), outputs, Key(drawn), found),
-        start,
-        budget,
-        drawn,
-        on_failure=checks.on_failure(on_failure),
-        bounds=walls,
-        sample=None if not takes_seed(fun) else int(np.random.SeedSequence(drawn).generate_state(1)[0]),
-        names=called,
-        outputs=Outputs(search, count),
-    )
-    with evaluator(
-        fun, args, start.shape, vectorized, workers, copy, many_outputs=True, timeout=timeout
-    ) as evaluate:
-        drive(run, evaluate)
+    steps = _estimation(search, ground.x0.ravel(), outputs, Key(ground.seed), found)
+    run = ground.ledger(steps, Outputs(search, count))
+    call.ask(run, many_outputs=True)
     if not found:  # interrupted, or without a query to spend
-        found.append(JacobianEstimate.nothing(start.size, run.result().message))
-    return replace(found[0], queries=run.nfev, rounds=run.rounds, names=called)
+        found.append(JacobianEstimate.nothing(problem.d, run.result().message))
+    return replace(found[0], queries=run.nfev, rounds=run.rounds, names=run.names)
 
 
 def _estimation(

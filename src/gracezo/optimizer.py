@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import weakref
 from collections.abc import Callable, Generator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 
-from gracezo import checks, logs
+from gracezo import logs
+from gracezo.api import minimize
+from gracezo.conduct import Call, begun
 from gracezo.core.asks import Ask
 from gracezo.core.drive import Evaluator
 from gracezo.core.errors import EvaluationFailure
@@ -20,11 +21,12 @@ from gracezo.core.result import Result
 from gracezo.core.run import Answer, Outcome
 from gracezo.core.types import FloatArray, IntArray
 from gracezo.core.values import as_outputs, as_value, raised
-from gracezo.journal.identity import Identity
+from gracezo.documented import like
 from gracezo.journal.settings import Journal
 from gracezo.setup import Setup
 
 
+@like(minimize)
 class Optimizer:
     """Ask and tell: for those who evaluate the points themselves.
 
@@ -33,13 +35,10 @@ class Optimizer:
 
     Parameters
     ----------
-    x0, method, bounds, sparsity, support, f0, known, noise, names, scale, tol, batch, seed, rng, options
-        As in `minimize`.
-    max_queries, max_steps, max_seconds, target, on_failure
-        As in `minimize`. Tell NaN, or an exception, for an evaluation that failed.
     journal
-        As in `minimize`: a loop that died goes on with the same arguments and the same file. Points that
-        were handed out and have no value yet are handed out again, and counted in `result.reasked`.
+        A file that keeps every value before the method sees it; a path or a `Journal`. A loop that died
+        goes on with the same arguments and the same file. Points that were handed out and have no value yet
+        are handed out again, and counted in `result.reasked`.
 
     Attributes
     ----------
@@ -81,26 +80,7 @@ class Optimizer:
         journal: str | os.PathLike[str] | Journal | None = None,
         options: Mapping[str, Any] | None = None,
     ) -> None:
-        stop = checks.limits(max_queries, max_steps, max_seconds, target).or_default()
-        setup = Setup.checked(
-            x0,
-            method,
-            sparsity,
-            f0,
-            stop,
-            seed,
-            options,
-            bounds=bounds,
-            support=support,
-            known=known,
-            noise=noise,
-            names=names,
-            scale=scale,
-            tol=tol,
-            batch=batch,
-            on_failure=on_failure,
-            rng=rng,
-        )
+        setup = Call(locals()).setup()
         self.ids: IntArray = np.zeros(0, np.int64)
         self._latest = self.ids  # of the last ask that gave points
         self._read: Callable[[object], Outcome] = as_outputs if setup.many_outputs else as_value
@@ -120,13 +100,11 @@ class Optimizer:
         """Go on with the run of a journal, or begin it."""
         from gracezo.journal.session import Session  # noqa: PLC0415 - SQLite is loaded for journals only
 
-        name = journal.fingerprint or "by ask and tell"
-        identity = Identity.of(name, setup.x0, setup.arguments, defaults=setup.defaults)
+        identity = setup.identity(journal.fingerprint or "by ask and tell")
         session = Session(journal)
         self._close = weakref.finalize(self, session.__exit__, None, None, None)
         try:
-            setup = replace(setup, seed=session.begin(identity, setup.seed, setup.limits))
-            session.call(setup.names)
+            setup = begun(session, setup, identity)
         except BaseException:
             self._close()
             raise
@@ -134,7 +112,7 @@ class Optimizer:
         self._run = setup.run(session.on_move(logs.steps()), session.elapsed)
         self._evaluate = session.evaluator(self._run, self._hand)
         if session.result is not None:
-            session.result.names = setup.names
+            session.result.names = setup.ground.names
             self._close()
 
     def ask(self, limit: int | None = None) -> FloatArray:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,49 +11,44 @@ import numpy.typing as npt
 
 from gracezo import bounds as box
 from gracezo import checks
-from gracezo.core.asks import Point
-from gracezo.core.box import Box
+from gracezo.core.asks import Point, Steps
 from gracezo.core.failures import OnFailure
 from gracezo.core.keys import Key, SeedLike, draw_seed
 from gracezo.core.limits import Limits
 from gracezo.core.method import Method, Problem
 from gracezo.core.names import Names
 from gracezo.core.outputs import Outputs, ReadsOutputs
+from gracezo.core.result import Finish
 from gracezo.core.run import Run
 from gracezo.core.steps import whole_run
 from gracezo.core.types import FloatArray
+from gracezo.journal.function import Parts
+from gracezo.journal.identity import Identity
 from gracezo.methods import catalog
 
 
 @dataclass(frozen=True)
-class Setup:
-    """A checked problem with its method, ready to run."""
+class Ground:
+    """Where a run begins and by which rules, whatever it is that is asked there."""
 
     x0: FloatArray
-    f0: float | FloatArray | None
-    method: Method
+    names: Names
+    problem: Problem
     limits: Limits
     seed: int
     on_failure: OnFailure
-    bounds: Box | None
-    random: bool
-    names: Names
-    arguments: dict[str, Any]  # what the path of the run depends on beside x0, as keywords of `checked`
-    defaults: dict[str, Any]  # the options of the method that were not given
+    seed_given: bool  # or drawn
 
     @classmethod
     def checked(
         cls,
         x0: npt.ArrayLike,
-        method: str,
-        sparsity: int | None,
-        f0: Any,
-        limits: Limits,
-        seed: SeedLike | None,
-        options: Mapping[str, Any] | None,
         *,
+        limits: Limits,
+        seed: SeedLike | None = None,
         rng: SeedLike | None = None,
         bounds: object = None,
+        sparsity: object = None,
         support: npt.ArrayLike | None = None,
         known: object = None,
         noise: object = None,
@@ -61,12 +56,13 @@ class Setup:
         scale: object = None,
         tol: object = None,
         random: bool = False,
-        batch: int = 1,
+        batch: object = 1,
         on_failure: object = "raise",
-    ) -> Setup:
-        """Return a run's setup, or say what is wrong with the arguments."""
-        start = checks.point("x0", x0, names)
-        called = checks.names(names, x0, start.shape)
+        called: str = "x0",
+    ) -> Ground:
+        """Return where to begin, or say what is wrong with the arguments; `called` is the name of x0."""
+        start = checks.point(called, x0, names)
+        coordinates = checks.names(names, x0, start.shape)
         chosen = checks.seed(seed, rng)
         problem = Problem(
             start.size,
@@ -74,66 +70,37 @@ class Setup:
             checks.batch(batch),
             checks.support(support, start.size),
             checks.known(known, start.shape),
-            bounds=box.checked(bounds, start, called),
+            bounds=box.checked(bounds, start, coordinates),
             noise=checks.noise(noise),
             random=random,
             scale=checks.scale(scale, start.shape),
             tol=checks.tol(tol),
         )
-        given = checks.options(options)
-        made = catalog.make(method, problem, given)
-        defaults = {name: value for name, value in catalog.constants(method).items() if name not in given}
-        arguments: dict[str, Any] = {
-            "method": method,
-            "sparsity": sparsity,
-            "f0": f0,
-            "seed": chosen,
-            "options": defaults | given,
-            "support": problem.support,
-            "known": problem.known,
-            "batch": problem.batch,
-        }
-        rule = checks.on_failure(on_failure)
-        if rule != OnFailure():  # journals older than the rule do not know it
-            arguments["on_failure"] = (rule.action, rule.limit)
-        if problem.bounds is not None:
-            arguments["bounds"] = problem.bounds.as_json()
-        if problem.noise is not None:
-            arguments["noise"] = problem.noise
-        if problem.scale is not None:
-            sizes = problem.scale
-            arguments["scale"] = float(sizes[0]) if (sizes == sizes[0]).all() else sizes
-        if problem.tol is not None:
-            arguments["tol"] = problem.tol
-        value: float | FloatArray | None
-        if isinstance(made, ReadsOutputs):
-            value = checks.outputs("f0", f0)
-        else:
-            value = _value_at(start.ravel(), checks.number("f0", f0), problem)
-        drawn = draw_seed() if chosen is None else chosen
         return cls(
-            start, value, made, limits, drawn, rule, problem.bounds, random, called, arguments, defaults
+            start,
+            coordinates,
+            problem,
+            limits,
+            draw_seed() if chosen is None else chosen,
+            checks.on_failure(on_failure),
+            chosen is not None,
         )
-
-    @property
-    def many_outputs(self) -> bool:
-        """Whether the method is one for functions that answer with a vector."""
-        return isinstance(self.method, ReadsOutputs)
 
     @property
     def sample(self) -> int | None:
         """The seed that the function gets, if it takes one: drawn from that of the run."""
-        if not self.random:
+        if not self.problem.random:
             return None
         return int(np.random.SeedSequence(self.seed).generate_state(1)[0])
 
-    def run(
+    def ledger(
         self,
+        steps: Steps[Finish],
+        outputs: Outputs | None = None,
         on_move: Callable[[Run, Point], None] | None = None,
         elapsed: Callable[[], float] | None = None,
     ) -> Run:
-        """Return a run at its beginning; the parameters are those of `Run`."""
-        steps = whole_run(self.method, self.x0.ravel(), self.f0, Key(self.seed), self.bounds)
+        """Return a run of these steps at its beginning; the parameters are those of `Run`."""
         return Run(
             steps,
             self.x0,
@@ -142,17 +109,104 @@ class Setup:
             on_move,
             elapsed,
             self.on_failure,
-            self.bounds,
+            self.problem.bounds,
             self.sample,
             self.names,
-            self._outputs(),
+            outputs,
         )
+
+
+@dataclass(frozen=True)
+class Setup:
+    """A checked problem with its method, ready to run."""
+
+    ground: Ground
+    method: Method
+    f0: float | FloatArray | None
+    arguments: dict[str, Any]  # what the path of the run depends on beside x0, as keywords of `checked`
+    defaults: dict[str, Any]  # the options of the method that were not given
+
+    @classmethod
+    def checked(
+        cls,
+        x0: npt.ArrayLike,
+        *,
+        method: str = "auto",
+        f0: Any = None,
+        options: Mapping[str, Any] | None = None,
+        **rest: Any,
+    ) -> Setup:
+        """Return a run's setup, or say what is wrong with the arguments; the rest are those of `Ground`."""
+        ground = Ground.checked(x0, **rest)
+        problem = ground.problem
+        given = checks.options(options)
+        made = catalog.make(method, problem, given)
+        defaults = {name: value for name, value in catalog.constants(method).items() if name not in given}
+        value: float | FloatArray | None
+        if isinstance(made, ReadsOutputs):
+            value = checks.outputs("f0", f0)
+        else:
+            value = _value_at(ground.x0.ravel(), checks.number("f0", f0), problem)
+        arguments = {"method": method, "f0": f0, "options": defaults | given} | _path(ground)
+        return cls(ground, made, value, arguments, defaults)
+
+    @property
+    def many_outputs(self) -> bool:
+        """Whether the method is one for functions that answer with a vector."""
+        return isinstance(self.method, ReadsOutputs)
+
+    def identity(self, name: str, parts: Parts | None = None) -> Identity:
+        """Return what a journal knows this run by, with the name of the function and digests of its parts."""
+        return Identity.of(name, self.ground.x0, self.arguments, parts, self.defaults)
+
+    def seeded(self, seed: int) -> Setup:
+        """Return the same with this seed: that of the recorded run."""
+        return replace(self, ground=replace(self.ground, seed=seed))
+
+    def run(
+        self,
+        on_move: Callable[[Run, Point], None] | None = None,
+        elapsed: Callable[[], float] | None = None,
+    ) -> Run:
+        """Return a run at its beginning; the parameters are those of `Run`."""
+        ground = self.ground
+        steps = whole_run(
+            self.method, ground.x0.ravel(), self.f0, Key(ground.seed), bounds=ground.problem.bounds
+        )
+        return ground.ledger(steps, self._outputs(), on_move, elapsed)
 
     def _outputs(self) -> Outputs | None:
         """Return what keeps the answers, if they are vectors."""
         if not isinstance(self.method, ReadsOutputs):
             return None
         return Outputs(self.method, None if self.f0 is None else np.size(self.f0))
+
+
+def _path(ground: Ground) -> dict[str, Any]:
+    """Return what the path of a run depends on, as keywords of `Ground.checked`.
+
+    What journals may be older than is there only where it is given.
+    """
+    problem, rule = ground.problem, ground.on_failure
+    path: dict[str, Any] = {
+        "sparsity": problem.sparsity,
+        "seed": ground.seed if ground.seed_given else None,
+        "support": problem.support,
+        "known": problem.known,
+        "batch": problem.batch,
+    }
+    if rule != OnFailure():
+        path["on_failure"] = (rule.action, rule.limit)
+    if problem.bounds is not None:
+        path["bounds"] = problem.bounds.as_json()
+    if problem.noise is not None:
+        path["noise"] = problem.noise
+    if problem.scale is not None:
+        sizes = problem.scale
+        path["scale"] = float(sizes[0]) if (sizes == sizes[0]).all() else sizes
+    if problem.tol is not None:
+        path["tol"] = problem.tol
+    return path
 
 
 def _value_at(x0: FloatArray, f0: float | None, problem: Problem) -> float | None:

@@ -126,7 +126,7 @@ def test_a_drawn_seed_is_recorded(tmp_path: Path) -> None:
 def test_answers_in_any_order(tmp_path: Path) -> None:
     """What a pool would do: the last row first, and a crash in between."""
     valley = Valley()
-    setup = Setup.checked(valley.x0, "fdsa", None, None, Limits(max_queries=130), 1, {})
+    setup = Setup.checked(valley.x0, method="fdsa", limits=Limits(max_queries=130), seed=1)
     expected = gracezo.minimize(Valley(), valley.x0, method="fdsa", max_queries=130, seed=1)
 
     def backwards(stop_at: int) -> Evaluator:
@@ -141,7 +141,7 @@ def test_answers_in_any_order(tmp_path: Path) -> None:
     reasked = []
     for stop_at in (30, 70, 1000):
         with Session(gracezo.Journal(tmp_path / "run.db")) as session:
-            session.begin(Identity.of("valley", setup.x0, setup.arguments), 1, setup.limits)
+            session.begin(Identity.of("valley", setup.ground.x0, setup.arguments), 1, setup.ground.limits)
             result = conduct(setup, backwards(stop_at), None, False, session)
             reasked.append(result.reasked)
     assert_same(result, expected, "backwards")

@@ -283,7 +283,7 @@ def test_a_point_of_any_shape_with_names() -> None:
     [
         ({"scale": [1.0, 2.0]}, "scale must be one number, or one for each coordinate"),
         ({"scale": -1.0}, "scale must be positive"),
-        ({"tol": 2.0}, "tol must be a share"),
+        ({"tol": 2.0}, "tol must be between 0 and 1"),
         ({"noise": [[1.0]]}, "noise must be one standard deviation"),
         ({"noise": -1.0}, "noise must be one standard deviation"),
         ({"f0": []}, "f0 must be the finite outputs"),

@@ -10,8 +10,7 @@ one answer. The rules:
 - Answers may arrive in any order; the algorithm sees them all at once, in the
   order of the ask, so nothing depends on who answered first.
 - The best point is taken from asks whose role may answer, and is up to date
-  whenever the run stops, also in the middle of a batch. Where values have errors, the lowest is the
-  luckiest: the best point is then where the method has moved last.
+  whenever the run stops, also in the middle of a batch (see `standing`).
 - Where there are bounds, no point that goes out lies outside of them.
 - No point that is not finite goes out: the run ends before it.
 - What a failed answer means is decided by the rule in `failures`. Rows that are
@@ -33,11 +32,12 @@ from gracezo.core.box import Box, Fence
 from gracezo.core.errors import EvaluationError, EvaluationFailure, Irreparable, MethodError
 from gracezo.core.failures import Failures, OnFailure
 from gracezo.core.finite import Finite
-from gracezo.core.limits import DefaultBudget, Limits
+from gracezo.core.limits import Limits
 from gracezo.core.names import Names
 from gracezo.core.outputs import Outputs
-from gracezo.core.result import Finish, Result, Status, Trace, changed
+from gracezo.core.result import Finish, Result, Status, changed
 from gracezo.core.sampling import Sampling
+from gracezo.core.standing import Standing
 from gracezo.core.types import FloatArray, IntArray
 
 Outcome: TypeAlias = float | FloatArray | EvaluationFailure  # a value, many outputs, or why there is neither
@@ -100,10 +100,8 @@ class Run:
         self.finish: Finish | None = None
         self._steps = steps
         self._on_move = on_move
-        self._moves: list[tuple[int, float]] = []
+        self._standing = Standing(limits.target)
         self._refused = 0
-        self._best: Point | None = None
-        self._broad = False  # whether a whole set of coordinates has moved there
         self._ask: Ask | None = None
         self._values: list[float] | None = None  # the answers so far, NaN where there is none
         self._rows: IntArray | None = None  # which rows of the ask were given out last; None: all
@@ -230,7 +228,7 @@ class Run:
         except StopIteration as end:
             self._end(end.value)
         except OutOfQueries:
-            self._end(Finish(Status.SPENT, self._spent_message()))
+            self._end(Finish(Status.SPENT, self.limits.spent(self.nfev, self._refused)))
 
     def _tell(self, answer: FloatArray | OutOfQueries | None) -> Ask | Moved:
         try:
@@ -292,18 +290,6 @@ class Run:
         self.curtailed = True
         return max(min(left - ask.reserve, count), 0) if ask.role.divisible else 0
 
-    def _spent_message(self) -> str:
-        budget = self.limits.max_queries
-        assert budget is not None
-        left = budget - self.nfev
-        if left == 0:
-            default = " (the default budget: no stopping rule was given)"
-            return f"all {budget:,} queries are spent" + default * isinstance(budget, DefaultBudget)
-        return (
-            f"{self.nfev:,} of {budget:,} queries are spent; "
-            f"the next useful batch takes {self._refused:,}, more than the {left:,} left"
-        )
-
     def _settle(self) -> FloatArray:
         """Close the current ask: update the best point and return the answers."""
         ask = self._ask
@@ -315,33 +301,18 @@ class Run:
         best = None
         if ask.role.may_answer:
             row = lowest(values)
-            if values[row] < self._bar(ask.role.margin):
-                self._broad = ask.role.margin > 0.0
+            if self._standing.betters(values[row], ask.role.margin):
                 at = None if outputs is None else outputs.at(row)
-                best = self._best = Point(ask.reached(row), float(values[row]), outputs=at)
+                best = Point(ask.reached(row), float(values[row]), outputs=at)
+                self._standing.take(best, ask.role.margin)
         self._clear()
-        if best is not None and self._target_reached and self._moves:
+        if best is not None and self._standing.target_reached and self._standing.begun:
             self._move(best)
         return answers
 
-    def _bar(self, margin: float) -> float:
-        """Return what a value must be lower than to be the best, by a share of the decrease so far."""
-        if self._best is None:
-            return math.inf
-        fallen = self._moves[0][1] - self._best.value if self._moves else 0.0
-        return self._best.value - (0.0 if self._broad else margin * fallen)
-
-    @property
-    def _target_reached(self) -> bool:
-        target = self.limits.target
-        best = self._best
-        return target is not None and best is not None and best.value + 2.0 * best.error <= target
-
     def _move(self, to: Point) -> None:
-        if self._best is None or to.error > 0.0 or to.value < self._best.value:
-            self._best, self._broad = to, False
-        self._moves.append((self.nfev, to.value))
-        if self._target_reached:
+        self._standing.move(self.nfev, to)
+        if self._standing.target_reached:
             self._end(Finish(Status.CONVERGED, f"the target {self.limits.target:g} is reached"))
         elif self.limits.max_steps is not None and self.nit >= self.limits.max_steps:
             self._end(Finish(Status.SPENT, f"all {self.limits.max_steps:,} steps are made"))
@@ -353,7 +324,8 @@ class Run:
 
     def _end(self, finish: Finish) -> None:
         self.finish = finish
-        self._best = finish.answer or self._best
+        if finish.answer is not None:
+            self._standing.take(finish.answer, 0.0)
         self._clear()
         self._steps.close()
 
@@ -371,7 +343,7 @@ class Run:
     @property
     def nit(self) -> int:
         """Steps made."""
-        return max(0, len(self._moves) - 1)
+        return self._standing.nit
 
     @property
     def seconds(self) -> float:
@@ -381,15 +353,14 @@ class Run:
     @property
     def best(self) -> Point | None:
         """The best point that may be the answer, or None before the first value."""
-        return self._best
+        return self._standing.best
 
     def result(self) -> Result:
         """Return the result so far."""
         start = self.x0.ravel()
-        best = self._best or Point(start, math.nan)
+        best = self.best or Point(start, math.nan)
         support = changed(start, best.x)
         finish = self.finish or Finish(Status.SPENT, "still running")
-        moves = np.array(self._moves, dtype=np.float64).reshape(-1, 2)
         fields = {} if self._outputs is None or best.outputs is None else self._outputs.fields(best)
         common = {
             "x": best.x.reshape(self.x0.shape).copy(),
@@ -403,7 +374,7 @@ class Run:
             "support": support,
             "change": (support, best.x[support] - start[support]),
             "names": self.names,
-            "trace": Trace(queries=moves[:, 0].astype(np.int64), values=moves[:, 1]),
+            "trace": self._standing.trace,
             "rounds": self.rounds,
             "seed": self.seed,
             "reasked": self.reasked,

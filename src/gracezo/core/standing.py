@@ -1,0 +1,64 @@
+"""Where a run stands: the best point that may be its answer, and the iterates that led there.
+
+The best point is the lowest of those that may answer. Where values have errors, the lowest is the luckiest:
+the best point is then where the method has moved last. A whole set of coordinates that was moved at once
+must be lower by its margin, a share of the decrease so far.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from gracezo.core.asks import Point
+from gracezo.core.result import Trace
+
+
+class Standing:
+    """The best point and the trace of one run; `target` is the value that ends it."""
+
+    def __init__(self, target: float | None) -> None:
+        self.best: Point | None = None
+        self._target = target
+        self._broad = False  # whether a whole set of coordinates has moved there
+        self._moves: list[tuple[int, float]] = []
+
+    def betters(self, value: float, margin: float) -> bool:
+        """Whether a value is low enough to be the best, given the margin of its role."""
+        if self.best is None:
+            return value < math.inf
+        fallen = self._moves[0][1] - self.best.value if self._moves else 0.0
+        return value < self.best.value - (0.0 if self._broad else margin * fallen)
+
+    def take(self, point: Point, margin: float) -> None:
+        """Let a point be the best."""
+        self.best, self._broad = point, margin > 0.0
+
+    def move(self, queries: int, to: Point) -> None:
+        """Note an iterate, reached after so many queries."""
+        if self.best is None or to.error > 0.0 or to.value < self.best.value:
+            self.best, self._broad = to, False
+        self._moves.append((queries, to.value))
+
+    @property
+    def begun(self) -> bool:
+        """Whether there is an iterate."""
+        return bool(self._moves)
+
+    @property
+    def nit(self) -> int:
+        """Steps made."""
+        return max(0, len(self._moves) - 1)
+
+    @property
+    def target_reached(self) -> bool:
+        """Whether the best point is at the target, its error considered."""
+        best = self.best
+        return self._target is not None and best is not None and best.value + 2.0 * best.error <= self._target
+
+    @property
+    def trace(self) -> Trace:
+        """The value of each iterate, and the queries that had been made."""
+        moves = np.array(self._moves, dtype=np.float64).reshape(-1, 2)
+        return Trace(queries=moves[:, 0].astype(np.int64), values=moves[:, 1])
