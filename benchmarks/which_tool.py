@@ -3,10 +3,10 @@
 Run: python -m benchmarks.which_tool [--cases sparse,dense] [--seeds 3] [--again]
 
 Runs are kept in out/which-tool.json (delete it, or --again, to measure anew); the table goes between the
-marks of docs/which-tool.md. A call of the function is a query, whoever makes it: one wrapper counts, and ends
-a run at its target or at the budget. With noise, the value without it decides whether the target is reached. A
-tool that takes no bounds, or is not made for so many parameters, is left out of a case. The cases were
-chosen to show where each tool is at home, before any was run.
+marks of docs/which-tool.md. A call of the function is a query, whoever makes it: one wrapper counts, and
+ends a run at its target or at the budget. With noise, the value without it decides whether the target is
+reached. A tool that is not made for a case is left out of it. The cases were chosen to show where each tool
+is at home, before any was run.
 """
 
 from __future__ import annotations
@@ -51,6 +51,7 @@ class Case:
 
     @property
     def target(self) -> float:
+        """The value that a tool has to reach."""
         return self.floor + LEFT * (self.f(self.x0) - self.floor)
 
 
@@ -62,6 +63,7 @@ class Meter:
         self.random = np.random.default_rng([seed, 7])
 
     def __call__(self, x: Array) -> float:
+        """Answer a query."""
         if self.calls == self.case.budget:
             raise Reached
         self.calls += 1
@@ -72,11 +74,12 @@ class Meter:
         return value + self.case.noise * float(self.random.standard_normal()) if self.case.noise else value
 
     def with_slope(self, x: Array) -> tuple[float, Array]:
+        """Answer a query with the gradient there."""
         assert self.case.slope is not None
         return self(x), self.case.slope(x)
 
 
-# ---- the cases -------------------------------------------------------------------------------------------------
+# ---- the cases
 
 
 def sparse(seed: int) -> Case:
@@ -114,7 +117,7 @@ def rotated(seed: int) -> Case:
 
 
 def worst_case(seed: int) -> Case:
-    """The largest of 20 deviations: a kink everywhere."""
+    """20 parameters, f is the largest of 20 deviations: kinks everywhere."""
     goal = np.random.default_rng(seed).uniform(-1, 1, 20)
     return Case(lambda x: float(np.abs(x - goal).max()), np.zeros(20), 0.0, 20_000, (-2.0, 2.0))
 
@@ -199,7 +202,7 @@ CASES: dict[str, Callable[[int], Case]] = {
     for case in (sparse, tail, noisy, hidden, dense, logistic, rotated, worst_case, six, ripples)
 }
 
-# ---- the tools -------------------------------------------------------------------------------------------------
+# ---- the tools
 
 
 def ours(meter: Meter, seed: int, method: str = "auto") -> None:
@@ -229,7 +232,12 @@ def evolution(meter: Meter, seed: int) -> None:
     """CMA-ES (pycma); the separable one above 200 parameters."""
     case = meter.case
     low, high = case.box or (None, None)
-    options = {"seed": seed + 1, "verbose": -9, "CMA_diagonal": case.x0.size > 200, "maxfevals": case.budget}
+    options: dict[str, Any] = {
+        "seed": seed + 1,
+        "verbose": -9,
+        "CMA_diagonal": case.x0.size > 200,
+        "maxfevals": case.budget,
+    }
     if case.box:
         options["bounds"] = [low, high]
     width = 0.25 * (case.box[1] - case.box[0]) if case.box else 0.3
@@ -237,7 +245,7 @@ def evolution(meter: Meter, seed: int) -> None:
 
 
 def bayesian(meter: Meter, seed: int) -> None:
-    """Bayesian optimisation with a Gaussian process (bayesian-optimization), x0 first, at most 200 queries."""
+    """Bayesian optimisation with a Gaussian process (bayesian-optimization), at most 100 queries."""
     case = meter.case
     assert case.box is not None
     names = [f"x{i:03}" for i in range(case.x0.size)]
@@ -248,7 +256,7 @@ def bayesian(meter: Meter, seed: int) -> None:
         verbose=0,
     )
     search.probe(dict(zip(names, case.x0.tolist(), strict=True)))
-    search.maximize(init_points=2 * len(names), n_iter=200 - 2 * len(names) - 1)
+    search.maximize(init_points=2 * len(names), n_iter=100 - 2 * len(names) - 1)
 
 
 TOOLS: dict[str, tuple[str, Callable[[Meter, int], None], Callable[[Case], bool]]] = {
@@ -288,7 +296,7 @@ def table(kept: dict[str, dict[str, list[int | None]]]) -> str:
     """Write the table, the best of each row in bold."""
     tools = [tool for tool in TOOLS if any(tool in kept[case] for case in kept)]
     lines = ["| | " + " | ".join(TOOLS[tool][0] for tool in tools) + " |", "|---" * (len(tools) + 1) + "|"]
-    for case in CASES:
+    for case, make in CASES.items():
         if case not in kept:
             continue
         rows = kept[case]
@@ -297,7 +305,7 @@ def table(kept: dict[str, dict[str, list[int | None]]]) -> str:
         cells = [
             (f"**{cell(rows[t])}**" if t == best else cell(rows[t])) if t in rows else "–" for t in tools
         ]
-        lines.append(f"| {(CASES[case].__doc__ or '').rstrip('.')} | " + " | ".join(cells) + " |")
+        lines.append(f"| {(make.__doc__ or '').rstrip('.')} | " + " | ".join(cells) + " |")
     return "\n".join(lines)
 
 

@@ -1,8 +1,8 @@
 """Every code block of every page runs, in the order of the page, as one script in an empty folder.
 
-What a block ```python or ```sh prints is compared with a block ```text right below it: word by word, numbers to
-ten percent (or three, for counts) or as small, since they depend on the processor's rounding. A first line like
-`# model.py` makes a block a file, for those after it. A comment <!-- not run: why --> above a block
+What a block ```python or ```sh prints is compared with a block ```text right below it: word by word, numbers
+to ten percent (or three, for counts) or as small, since they depend on the processor's rounding. A first line
+like `# model.py` makes a block a file, for those after it. A comment <!-- not run: why --> above a block
 leaves it out. Other blocks (toml, pseudocode, drawings) are for the eye.
 """
 
@@ -112,4 +112,6 @@ def test_blocks(page: Path, tmp_path: Path) -> None:
     for number, block in enumerate(blocks):
         printed, rest = rest.split(f"{MARK.format(number)}\n", 1)
         if block["shown"] is not None:
-            assert alike(block["shown"], printed), f"the page has\n{block['shown']}\nthe block prints\n{printed}"
+            assert alike(block["shown"], printed), (
+                f"the page has\n{block['shown']}\nthe block prints\n{printed}"
+            )

@@ -20,8 +20,17 @@ ADDRESS = "https://github.com/gracezo/gracezo"
 
 # The order of the site: a page, and the pages below it. A page that is not here is an error (`test_site.py`).
 PAGES: dict[str, list[str]] = {
-    "index": ["start/README", "which-tool", "how-to/README", "how-it-works/README", "reference/README", "results/README"],
+    "index": [
+        "start/README",
+        "which-tool",
+        "tutorials/README",
+        "how-to/README",
+        "how-it-works/README",
+        "reference/README",
+        "results/README",
+    ],
     "start/README": ["queries", "result"],
+    "tutorials/README": [],
     "how-to/README": ["noise", "bounds", "failures", "workers", "journal", "see", "vectors"],
     "how-it-works/README": ["auto-in-detail", "theory", "trust", "architecture"],
     "reference/README": ["terms", "api", "command-line", "methods", "problems", "versions"],

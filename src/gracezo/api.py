@@ -99,8 +99,9 @@ def minimize(
         how far it is worth to look. Without it, the widths of the bounds or |x0| stand in where they
         differ by orders of magnitude, a large |x0| or small widths if they do not; else one.
     tol
-        The run is converged when all that is in sight is below this share of the decrease so far, for
-        `auto`: a number between 0 and 1. Without it, when all is below the rounding (or noise) of f.
+        The run is converged when all the decrease that it still expects is below this share of the decrease
+        so far, for `auto`: a number between 0 and 1. Without it, when that is below f's rounding error (or
+        noise).
     max_queries
         The budget: call ``max_queries + 1`` is never made. Rows that are of
         no use alone (half of a pair, a gradient without the step after it)

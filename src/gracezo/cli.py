@@ -11,7 +11,7 @@ from typing import NoReturn
 
 import gracezo
 from gracezo.commands import completion, fit, journal, methods, minimize, report, reproduce, screen, watch
-from gracezo.commands.errors import CommandError, WrongWords
+from gracezo.commands.errors import CommandError, UsageError
 
 COMMANDS = {
     "minimize": minimize,
@@ -30,7 +30,7 @@ class _Parser(argparse.ArgumentParser):
     """Says what is wrong in one line, not with a page of usage."""
 
     def error(self, message: str) -> NoReturn:
-        raise WrongWords(f"{message} (see: {self.prog} --help)")
+        raise UsageError(f"{message} (see: {self.prog} --help)")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -49,7 +49,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if arguments is None else arguments)
     try:
         if words and not words[0].startswith("-") and words[0] not in COMMANDS:
-            raise WrongWords(_unknown(words[0]))
+            raise UsageError(_unknown(words[0]))
         parsed = _parser().parse_args(words)
         code: int = parsed.run(parsed)
         sys.stdout.flush()

@@ -4,7 +4,7 @@
 |------|--------------------------------------------|
 | 0    | done: converged, or the target is reached  |
 | 1    | failed                                     |
-| 2    | wrong words                                |
+| 2    | usage error                                |
 | 3    | the budget is spent: queries, steps, time  |
 | 4    | nothing found, or stuck                    |
 | 130  | interrupted                                |
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from gracezo.core.result import Status
 
-DONE, FAILED, WRONG_WORDS, SPENT, STUCK, INTERRUPTED = 0, 1, 2, 3, 4, 130
+DONE, FAILED, USAGE, SPENT, STUCK, INTERRUPTED = 0, 1, 2, 3, 4, 130
 
 CODES: dict[int, int] = {
     Status.CONVERGED: DONE,
@@ -36,13 +36,13 @@ class CommandError(Exception):
 
 
 class Failed(CommandError):
-    """The words were right, but it did not work."""
+    """The command line was right, but it did not work."""
 
 
-class WrongWords(CommandError):
-    """The words were wrong."""
+class UsageError(CommandError):
+    """The command line, or a file that it names, is not right: nothing was evaluated."""
 
-    code = WRONG_WORDS
+    code = USAGE
 
 
 class Interrupted(CommandError):

@@ -12,7 +12,7 @@ import numpy as np
 
 import gracezo
 from gracezo.commands import minimize, objective
-from gracezo.commands.errors import WrongWords
+from gracezo.commands.errors import UsageError
 from gracezo.core.errors import EvaluationFailure
 from gracezo.core.result import Result
 from gracezo.core.types import FloatArray
@@ -33,7 +33,7 @@ examples:
           --data measured.csv --weights weights.csv --journal fit.db
   gracezo fit model:residuals --dim 10000 --loss soft_l1 --f-scale 0.1 --out best.npz
 
-exit code: 0 converged or target reached, 1 failed, 2 wrong words, 3 budget
+exit code: 0 converged or target reached, 1 failed, 2 usage error, 3 budget
 spent, 4 nothing found or stuck, 130 interrupted.
 """
 
@@ -120,5 +120,5 @@ def _numbers(option: str, path: Path | None) -> FloatArray | None:
         return None
     numbers = np.ravel(objective.loaded(option, path)).astype(np.float64)
     if numbers.size == 0 or not np.isfinite(numbers).all():
-        raise WrongWords(f"{option} {path} must hold finite numbers, one for each output")
+        raise UsageError(f"{option} {path} must hold finite numbers, one for each output")
     return numbers

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from gracezo.commands.errors import Failed, WrongWords
+from gracezo.commands.errors import Failed, UsageError
 from gracezo.commands.outcome import print_json
 from gracezo.journal.errors import JournalError, plain
 from gracezo.journal.reading import Record, read
@@ -69,9 +69,9 @@ def add(subparsers: Any, name: str) -> None:
 def run(words: argparse.Namespace) -> int:
     """Show, check or export."""
     if words.what != "export" and (words.table or words.out):
-        raise WrongWords("--table and --out belong to export")
+        raise UsageError("--table and --out belong to export")
     if words.what != "show" and words.json:
-        raise WrongWords("--json belongs to show")
+        raise UsageError("--json belongs to show")
     try:
         record = read(words.journal)
     except JournalError as error:
@@ -229,7 +229,7 @@ TABLES: dict[str, Callable[[Record], Table]] = {"queries": queries, "steps": ste
 
 def _export_known(record: Record, path: Path | None) -> None:
     if path is None or path.suffix != ".npz":
-        raise WrongWords(f"--table known needs --out with a name that ends in .npz; given: {path}")
+        raise UsageError(f"--table known needs --out with a name that ends in .npz; given: {path}")
     points, values = record.known()
     np.savez_compressed(path, X=points, F=values)
 
@@ -248,7 +248,7 @@ def _export(table: Table, path: Path | None) -> None:
             raise Failed("Parquet needs pyarrow (pip install pyarrow); or write .csv") from error
         parquet.write_table(pyarrow.table(table), path)
     else:
-        raise WrongWords(f"--out must end in .csv or .parquet; given: {path}")
+        raise UsageError(f"--out must end in .csv or .parquet; given: {path}")
 
 
 def _write_csv(table: Table, file: Any) -> None:

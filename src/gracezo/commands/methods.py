@@ -6,7 +6,7 @@ import argparse
 from typing import Any
 
 import gracezo
-from gracezo.commands.errors import WrongWords
+from gracezo.commands.errors import UsageError
 from gracezo.commands.outcome import print_json
 from gracezo.methods import catalog
 
@@ -44,7 +44,7 @@ def run(words: argparse.Namespace) -> int:
     try:
         options = catalog.option_defaults(catalog.factory(words.method))
     except ValueError as error:
-        raise WrongWords(str(error)) from error
+        raise UsageError(str(error)) from error
     if words.json:
         print_json(
             {

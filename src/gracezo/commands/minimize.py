@@ -12,7 +12,7 @@ from typing import Any
 import gracezo
 from gracezo import checks
 from gracezo.commands import objective, outcome
-from gracezo.commands.errors import Failed, Interrupted, WrongWords, code
+from gracezo.commands.errors import Failed, Interrupted, UsageError, code
 from gracezo.commands.interrupts import in_good_order
 from gracezo.core.result import Result, Status
 from gracezo.report import words as said
@@ -36,7 +36,7 @@ examples:
 Ctrl-C (or SIGTERM) ends the run, prints the best so far and how to go on; a
 second one stops at once.
 
-exit code: 0 converged or target reached, 1 failed, 2 wrong words, 3 budget
+exit code: 0 converged or target reached, 1 failed, 2 usage error, 3 budget
 spent, 4 nothing found or stuck, 130 interrupted.
 """
 _RECORDED = (
@@ -192,7 +192,7 @@ def carried_out(
     except gracezo.JournalError as error:
         raise Failed(str(error)) from error
     except (TypeError, ValueError) as error:
-        raise WrongWords(str(error)) from error
+        raise UsageError(str(error)) from error
     except KeyboardInterrupt:  # before the first query, or while a file was being closed
         raise Interrupted(f"interrupted{go_on()}") from None
     if result.status == Status.STOPPED:
@@ -224,12 +224,12 @@ def check(words: argparse.Namespace) -> None:
     if words.resume is not None:
         for name in _RECORDED:
             if getattr(words, name, None) not in (None, []):
-                raise WrongWords(
+                raise UsageError(
                     f"--resume takes everything but the function and the budget from the journal; "
                     f"leave out --{name.replace('_', '-')}"
                 )
     if words.on_interrupt == "finish" and words.journal is None and words.resume is None:
-        raise WrongWords("--on-interrupt finish keeps the running batch in a journal: add --journal FILE")
+        raise UsageError("--on-interrupt finish keeps the running batch in a journal: add --journal FILE")
 
 
 def _show(result: Result, words: argparse.Namespace, *, error: str | None = None) -> None:

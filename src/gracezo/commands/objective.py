@@ -17,7 +17,7 @@ import numpy as np
 from scipy.optimize import Bounds
 
 import gracezo
-from gracezo.commands.errors import Failed, WrongWords
+from gracezo.commands.errors import Failed, UsageError
 from gracezo.core.types import FloatArray
 
 
@@ -97,12 +97,12 @@ def add_method(parser: argparse.ArgumentParser) -> None:
 def function(words: argparse.Namespace) -> Callable[..., Any]:
     """Return the function that the words name."""
     if (words.function is None) == (words.command is None):
-        raise WrongWords("name one function, as module:name, or one --command")
+        raise UsageError("name one function, as module:name, or one --command")
     if words.command is not None:
         try:
             return gracezo.Command(words.command, format=words.format, timeout=words.timeout)
         except (TypeError, ValueError) as error:
-            raise WrongWords(f"--command: {error}") from error
+            raise UsageError(f"--command: {error}") from error
     return _imported(words.function)
 
 
@@ -128,15 +128,15 @@ def function_words(words: argparse.Namespace) -> list[str]:
 def point(words: argparse.Namespace) -> FloatArray:
     """Return the point that the words give."""
     if words.x0 is not None and words.dim is not None:
-        raise WrongWords(
+        raise UsageError(
             "--x0 and --dim both say where to start (a point in a file; zero in so many dimensions): "
             "leave out one of them"
         )
     if words.x0 is None and words.dim is None:
-        raise WrongWords("say where: --x0 FILE, or --dim D for zero in D dimensions")
+        raise UsageError("say where: --x0 FILE, or --dim D for zero in D dimensions")
     if words.x0 is None:
         if words.dim < 1:
-            raise WrongWords(f"--dim must be at least 1; given: {words.dim}")
+            raise UsageError(f"--dim must be at least 1; given: {words.dim}")
         return np.zeros(words.dim)
     return loaded("--x0", words.x0)
 
@@ -168,7 +168,7 @@ def bounds(words: argparse.Namespace) -> object:
         low, high = (None if word == "none" else float(word) for word in words.bounds)
     except ValueError as error:
         given = " ".join(words.bounds)
-        raise WrongWords(
+        raise UsageError(
             f"--bounds takes LOW HIGH, two numbers or none, or one file; given: {given}"
         ) from error
     return Bounds(-np.inf if low is None else low, np.inf if high is None else high)
@@ -222,7 +222,7 @@ def method(words: argparse.Namespace) -> dict[str, Any]:
 def _option(text: str) -> tuple[str, Any]:
     name, equals, value = text.partition("=")
     if not equals or not name:
-        raise WrongWords(f"--option is name=value; given: {text}")
+        raise UsageError(f"--option is name=value; given: {text}")
     try:
         return name, json.loads(value)
     except ValueError:
@@ -232,7 +232,7 @@ def _option(text: str) -> tuple[str, Any]:
 def _imported(text: str) -> Callable[..., Any]:
     module, colon, path = text.partition(":")
     if not colon or not module or not path:
-        raise WrongWords(f"a function is named module:name; given: {text}")
+        raise UsageError(f"a function is named module:name; given: {text}")
     if "" not in sys.path and os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())  # as in `python -m`
     try:
@@ -240,8 +240,8 @@ def _imported(text: str) -> Callable[..., Any]:
         for name in path.split("."):
             found = getattr(found, name)
     except Exception as error:  # whatever the user's module raises
-        raise WrongWords(f"{text}: {type(error).__name__}: {error}") from error
+        raise UsageError(f"{text}: {type(error).__name__}: {error}") from error
     if not callable(found):
-        raise WrongWords(f"{text} is not a function but a {type(found).__name__}")
+        raise UsageError(f"{text} is not a function but a {type(found).__name__}")
     chosen: Callable[..., Any] = found
     return chosen

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from gracezo.commands.errors import Failed, WrongWords
+from gracezo.commands.errors import Failed, UsageError
 from gracezo.core.names import Names
 from gracezo.core.result import GradientEstimate, Result
 from gracezo.report import words as said
@@ -44,13 +44,13 @@ def check(words: argparse.Namespace) -> None:
     if path is None:
         return
     if path.suffix not in ENDINGS:
-        raise WrongWords(f"--out must end in {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}; given: {path}")
+        raise UsageError(f"--out must end in {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}; given: {path}")
     if path.is_dir():
-        raise WrongWords(f"--out {path} is a folder")
+        raise UsageError(f"--out {path} is a folder")
     if not path.parent.is_dir():
-        raise WrongWords(f"--out {path}: there is no folder {path.parent}")
+        raise UsageError(f"--out {path}: there is no folder {path.parent}")
     if not os.access(path if path.exists() else path.parent, os.W_OK):
-        raise WrongWords(f"--out {path} cannot be written")
+        raise UsageError(f"--out {path} cannot be written")
 
 
 # ---------------------------------------------------------------- results

@@ -7,7 +7,7 @@ import webbrowser
 from pathlib import Path
 from typing import Any
 
-from gracezo.commands.errors import Failed, WrongWords
+from gracezo.commands.errors import Failed, UsageError
 from gracezo.journal.errors import JournalError
 from gracezo.report.page import REPLAY_SECONDS, report
 
@@ -61,7 +61,7 @@ def run(words: argparse.Namespace) -> int:
     except JournalError as error:
         raise Failed(str(error)) from error
     except ValueError as error:
-        raise WrongWords(f"--out: {error}") from error
+        raise UsageError(f"--out: {error}") from error
     except OSError as error:
         raise Failed(f"--out {out}: {error.strerror or error}") from error
     print(f"wrote {written}")

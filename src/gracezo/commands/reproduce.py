@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from gracezo.commands.errors import Failed, WrongWords
+from gracezo.commands.errors import Failed, UsageError
 from gracezo.experiments.figures import PlotsMissing
 from gracezo.experiments.pool import RunFailed
 from gracezo.experiments.reproduce import TABLES, Request, known, reproduce
@@ -131,7 +131,7 @@ def run(words: argparse.Namespace) -> int:
 def _request(words: argparse.Namespace) -> Request:
     try:
         if words.table is None and not words.quick:
-            raise WrongWords(f"name a table: {', '.join(TABLES)} or all; or --quick for a small tour")
+            raise UsageError(f"name a table: {', '.join(TABLES)} or all; or --quick for a small tour")
         if words.table is None:
             chosen = list(_TOUR)
         else:
@@ -148,7 +148,7 @@ def _request(words: argparse.Namespace) -> Request:
             imports=words.imports,
         )
     except (ValueError, TypeError) as error:
-        raise WrongWords(str(error)) from error
+        raise UsageError(str(error)) from error
     except ImportError as error:  # an extra that a method needs; the message names it
         raise Failed(str(error)) from error
 
@@ -165,7 +165,7 @@ def _import_one(name: str) -> None:
     try:
         importlib.import_module(name)
     except Exception as error:  # whatever the user's code raises
-        raise WrongWords(f"--import {name}: {type(error).__name__}: {error}") from error
+        raise UsageError(f"--import {name}: {type(error).__name__}: {error}") from error
 
 
 def _list(text: str) -> list[str]:

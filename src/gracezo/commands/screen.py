@@ -8,7 +8,7 @@ from typing import Any
 
 import gracezo
 from gracezo.commands import objective, outcome
-from gracezo.commands.errors import DONE, STUCK, Failed, Interrupted, WrongWords
+from gracezo.commands.errors import DONE, STUCK, Failed, Interrupted, UsageError
 from gracezo.report.words import shortened
 
 _DESCRIPTION = """\
@@ -21,7 +21,7 @@ examples:
   gracezo screen model:loss --x0 start.npy --sparsity 10
   gracezo screen --command "./simulate {input}" --format text --dim 10000 --sparsity 20 --out matter.csv
 
-exit code: 0 some were found, 1 failed, 2 wrong words, 4 nothing found, 130 interrupted.
+exit code: 0 some were found, 1 failed, 2 usage error, 4 nothing found, 130 interrupted.
 """
 
 
@@ -65,7 +65,7 @@ def run(words: argparse.Namespace) -> int:
         hint = objective.format_hint(fun) if error.query == 1 else ""
         raise Failed(f"{error}{hint}") from error
     except (TypeError, ValueError) as error:
-        raise WrongWords(str(error)) from error
+        raise UsageError(str(error)) from error
     except KeyboardInterrupt:
         raise Interrupted("interrupted") from None
     if words.out is not None:

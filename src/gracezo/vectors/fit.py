@@ -252,7 +252,7 @@ class Fit:
 
     def _verdict(self) -> str:
         if self.noisy:
-            return "converged: no decrease above the noise of the outputs is in sight"
+            return "converged: the sum of squares falls no further by more than the noise of the outputs"
         return "converged: the measured slopes promise no further decrease"
 
     @property

@@ -146,7 +146,7 @@ class Descent:
                 while not market.over(at):
                     at = yield from market.leg(at)
                     if at.value < -constants.BOTTOMLESS * size:
-                        return at, Finish(Status.STUCK, "f has no lower bound in sight")
+                        return at, Finish(Status.STUCK, "f falls without end: no lower bound was met")
                 if (yield from hunt.reconsider(at)):
                     continue
                 rough = None if nonsmooth.coupled else (yield from hunt.beyond(at))
@@ -172,7 +172,7 @@ class Descent:
         at, finish = yield from again.descend(at, key)
         if finish.status is not Status.SPENT:
             ripples = f"its ripples of about {self._units.value(depth):.2g}"
-            finish = Finish(Status.STUCK, f"f is rough, and no decrease above {ripples} is in sight")
+            finish = Finish(Status.STUCK, f"f is rough, and falls no further by more than {ripples}")
         return at, finish
 
     def descend(self, at: Point, key: Key) -> Steps[tuple[Point, Finish]]:

@@ -90,14 +90,14 @@ class Verdict:
             return Finish(Status.NOTHING_TO_FIND, f"nothing to find: {flat}")
         if (why := (yield from self._stuck(at, kinks_across, rng))) is not None:
             return Finish(Status.STUCK, why)
-        what = "noise" if self.differences.noise else "rounding"
-        return Finish(Status.CONVERGED, f"no decrease above the {what} of f is in sight")
+        what = "noise" if self.differences.noise else "rounding error"
+        return Finish(Status.CONVERGED, f"f does not fall any further from here by more than its {what}")
 
     def _stuck(self, at: Point, kinks_across: bool, rng: np.random.Generator) -> Steps[str | None]:
         """Say why lower values may be near though none is in sight; None where that is not so."""
         exact = self.differences.noise == 0.0
         if self.differences.coarse:
-            return "f is coarse, and no decrease above its steps is in sight"
+            return "f is coarse (few digits, or counts), and falls no further by more than one of its steps"
         if self._hides():
             return f"the {'rounding' if exact else 'noise'} of f hides what may be left to be found"
         given_up = np.zeros(len(self.support))
