@@ -27,8 +27,8 @@ from gracezo.methods.auto.instrument.look import (
 )
 from gracezo.methods.auto.step.line import Trial, line_search
 from gracezo.methods.auto.step.quasi_newton import Model
+from gracezo.methods.auto.step.stepper import Timing
 from gracezo.methods.auto.ways import Ledger
-from gracezo.methods.auto.ways.timing import Timing
 
 
 def test_eps_follows_the_size_of_the_set() -> None:

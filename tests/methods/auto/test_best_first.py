@@ -13,6 +13,7 @@ from gracezo.methods.auto.instrument.look import Change, Request
 from gracezo.methods.auto.search import Search
 from gracezo.methods.auto.search.confirm import Found
 from gracezo.methods.auto.search.groups import Group, Order, Several
+from gracezo.methods.auto.search.queue import Partition
 from gracezo.methods.auto.search.to_the_end import WholeSearch
 
 
@@ -29,17 +30,21 @@ def planted(d: int = 1000, kind: type[Search] = Search, found: dict[int, float] 
     return search
 
 
+def partition_of(search: Search) -> Partition:
+    assert search.partition is not None
+    return search.partition
+
+
 def order_of(search: Search) -> Order:
-    assert search.order is not None
-    return search.order
+    return partition_of(search).order
 
 
 def opened(search: Search, values: list[float], size: int) -> None:
     """Open groups one after the other that one spike does not explain, with nothing beside them."""
     order = order_of(search)
     search.root(0.0, 1e-9, 0.0)
-    for group in search.open.groups:
-        search.open.take(group)
+    for group in partition_of(search).open.groups:
+        partition_of(search).open.take(group)
     for place, value in enumerate(values):
         start, stop = place * size, (place + 1) * size
         group = Group(start, stop, value, 1e-9, order.left(start, stop), 0.0, several=Several.SURE)
@@ -68,12 +73,12 @@ def test_the_largest_coordinates_are_found_first(batch: int) -> None:
         order = order_of(search)
         true = order.weights @ gradient[order.coordinates]
         allowed = 1e-4 + 6.0 * sum(found.values())
-        assert search.total == pytest.approx(true, abs=allowed)
+        assert partition_of(search).total == pytest.approx(true, abs=allowed)
         if not search._running:  # U of what is open is all that is left
-            left = sum(group.u for group in search.open.groups)
-            assert left == pytest.approx(search.total, abs=1e-4)
+            left = sum(group.u for group in partition_of(search).open.groups)
+            assert left == pytest.approx(partition_of(search).total, abs=1e-4)
     assert set(found) == set(places)
-    assert search.unexplained <= allowed
+    assert partition_of(search).open.norm <= allowed
     if batch == 1:
         assert next(iter(found)) == 640
         assert rounds <= 26
@@ -88,10 +93,10 @@ def test_everything_is_open_again_when_inquiries_are_given_up() -> None:
     search.requests(8)
     search.abandon()
     order = order_of(search)
-    covered = sorted((group.start, group.stop) for group in search.open.groups)
+    covered = sorted((group.start, group.stop) for group in partition_of(search).open.groups)
     left = sum(order.left(start, stop) for start, stop in covered)
     assert left == pytest.approx(order.left(0, 1000))
-    assert sum(group.u for group in search.open.groups) == pytest.approx(
+    assert sum(group.u for group in partition_of(search).open.groups) == pytest.approx(
         float(order.weights @ gradient[order.coordinates]), abs=1e-3
     )
 
@@ -99,30 +104,34 @@ def test_everything_is_open_again_when_inquiries_are_given_up() -> None:
 def test_a_search_is_looked_at_again_when_it_would_waste_more_than_that_costs() -> None:
     search = planted()
     search.root(1.0, 1e-9, 0.0)
-    assert not search.watch.overdue(1e6)  # no step has given any reason
+    assert not search.belief.drift.overdue(1e6)  # no step has given any reason
     # A fifth of `drift`; of two rechecks, one counts as fruitful beforehand.
-    search.watch.stir(0.1, missed=0.01)
-    assert (search.watch.overdue(9.0), search.watch.overdue(11.0)) == (False, True)
-    assert search.watch.doubt == pytest.approx(0.05)
-    search.watch.stir(0.1, missed=0.5)
-    assert (search.watch.overdue(1.9), search.watch.overdue(2.1)) == (False, True)  # no more reason than one
+    search.belief.drift.stir(0.1, missed=0.01)
+    assert (search.belief.drift.overdue(9.0), search.belief.drift.overdue(11.0)) == (False, True)
+    assert search.belief.drift.doubt == pytest.approx(0.05)
+    search.belief.drift.stir(0.1, missed=0.5)
+    # There is no more reason than one.
+    assert (search.belief.drift.overdue(1.9), search.belief.drift.overdue(2.1)) == (
+        False,
+        True,
+    )  # no more reason than one
     search.recheck()
-    assert not search.watch.overdue(1e6)
-    assert search.watch.doubt == 0.0
+    assert not search.belief.drift.overdue(1e6)
+    assert search.belief.drift.doubt == 0.0
 
 
 @pytest.mark.parametrize(("now", "outdated"), [(1.0, False), (1.2, True)])
 def test_a_search_whose_sum_has_changed_is_out_of_date(now: float, outdated: bool) -> None:
     search = planted()
     search.root(1.0, 1e-9, 0.0)
-    drifting = search.watch.drifting
+    drifting = search.belief.drift.drifting
     recheck = search.recheck()
     eps = recheck.steps[0] / order_of(search).weights[0]
     recheck.absorb(Change(recheck.expected + eps * (now - 1.0)))
-    assert search.outdated == outdated
-    assert (search.watch.drifting > drifting) == outdated
+    assert search.belief.drift.outdated == outdated
+    assert (search.belief.drift.drifting > drifting) == outdated
     search.plant(np.arange(1000), np.random.default_rng(1))
-    assert not search.outdated
+    assert not search.belief.drift.outdated
 
 
 @pytest.mark.parametrize(
@@ -152,7 +161,7 @@ def test_a_sapling_grows_only_if_the_search_has_changed(changed: bool) -> None:
     search = planted()
     search.root(1.0, 1e-9, 0.0)
     old = order_of(search)
-    recheck, sapling = search.recheck(), search.sapling(np.arange(10, 1000), np.random.default_rng(1))
+    recheck, sapling = search.recheck(), search.following(np.arange(10, 1000), np.random.default_rng(1))
     eps = recheck.steps[0] / old.weights[0]
     recheck.absorb(Change(recheck.expected + eps * changed))
     sapling.absorb(Change(1e-9))
@@ -161,16 +170,16 @@ def test_a_sapling_grows_only_if_the_search_has_changed(changed: bool) -> None:
     assert search.rooted == changed
     assert len(order_of(search)) == (990 if changed else 500)
     if changed:
-        assert search.unexplained == abs(search.total) > 0.0
+        assert partition_of(search).open.norm == abs(partition_of(search).total) > 0.0
 
 
 def test_a_sapling_is_of_no_use_elsewhere() -> None:
     """Its sum was measured around another point: what has got a slope since then would not be seen."""
     search = planted(100)
     search.root(1.0, 1e-9, 0.0)
-    search.sapling(np.arange(100), np.random.default_rng(1)).absorb(Change(0.0))
+    search.following(np.arange(100), np.random.default_rng(1)).absorb(Change(0.0))
     search.centre(Point(np.ones(100), 0.9))
-    search.outdated = True
+    search.belief.drift.moved()
     search.plant(np.arange(100), np.random.default_rng(2))
     assert not search.rooted
 
@@ -179,8 +188,8 @@ def test_background_promises_what_its_coordinates_have_and_no_more() -> None:
     """A group of background is worth a query a coordinate; one that holds a spike, a few queries in all."""
     search = planted()
     opened(search, [1.0] + [0.03] * 30, 30)
-    search.belief.learn(search.open.groups)
-    spiked, plain = search.open.groups[:2]
+    search.belief.learn(partition_of(search).open.groups)
+    spiked, plain = partition_of(search).open.groups[:2]
     assert search.belief.holds(spiked) > 0.9
     assert search._worth(plain) == (1.0, 30.0)
     worth, cost = search._worth(spiked)
@@ -198,14 +207,14 @@ class TestToTheEnd:
         assert isinstance(search, WholeSearch)
         order = order_of(search)
         search.root(0.0, 1e-9, 0.0)
-        search.open.take(search.open.groups[0])
+        partition_of(search).open.take(partition_of(search).open.groups[0])
         for start in range(0, 1000, 50):
             part = slice(start, start + 50)
             u = float(order.weights[part] @ gradient[order.coordinates[part]])
             search.reopen(Group(start, start + 50, u, 1e-9, order.left(start, start + 50), 0.0))
         for n in (1000, 500, 250):
             search.belief.density.saw_split(n, one_sided=True)  # few matter, but for these
-        search.belief.learn(search.open.groups)
+        search.belief.learn(partition_of(search).open.groups)
         true = float(
             (order.weights * gradient[order.coordinates]) @ (order.weights * gradient[order.coordinates])
         )
@@ -217,7 +226,7 @@ class TestToTheEnd:
         search = planted(1000, WholeSearch)
         assert isinstance(search, WholeSearch)
         opened(search, [1.0] + [1e-3 * (-1) ** k for k in range(19)], 50)
-        search.belief.learn(search.open.groups)
+        search.belief.learn(partition_of(search).open.groups)
         assert search.standing
         assert search.outside >= 1.0
         top = search._top()

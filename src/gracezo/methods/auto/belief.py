@@ -97,6 +97,8 @@ class Belief:
         """Background: the root mean square of a derivative that is no spike."""
         self.least = 0.0
         """The same, at the least: its 5 % quantile."""
+        self.drift = Drift()
+        """Whether all of it is still true where the run is now."""
 
     # ------------------------------------------------------------ background
 
@@ -279,35 +281,42 @@ def counted(record: tuple[float, float], success: float, keep: float) -> tuple[f
     return keep * record[0] + success, keep * record[1] + 1.0
 
 
-class Watch:
-    """The evidence on whether a tree is out of date."""
+class Drift:
+    """Whether what the search knows is true still: steps are reason to doubt it, rechecks have told."""
 
     def __init__(self) -> None:
         self._drifted = (1.0, 2.0)  # rechecks: found changed, and made
         self._stirred = 0.0  # how much reason there is now, up to one
         self.doubt = 0.0
-        """Decrease that may have come up outside of what the tree knows."""
+        """Decrease that may have come up outside of what the search knows."""
+        self.outdated = False
+        """Whether it is known not to be true any more."""
 
     def begin(self) -> None:
-        """Doubt nothing: the tree is new, or is being looked at."""
-        self.doubt = self._stirred = 0.0
+        """Doubt nothing: the search is new, or is being looked at."""
+        self.doubt, self._stirred, self.outdated = 0.0, 0.0, False
+
+    def moved(self) -> None:
+        """Take nothing for true any more: the point is another one."""
+        self.outdated = True
 
     def saw(self, changed: bool) -> None:
         """Note what a recheck has found."""
+        self.outdated = changed
         self._drifted = counted(self._drifted, changed, constants.FORGET)
 
     def stir(self, unforeseen: float, missed: float) -> None:
-        """Doubt the tree after a step: the decrease that was not foreseen, and its share of the whole."""
+        """Doubt the search after a step: the decrease that was not foreseen, and its share of the whole."""
         self.doubt += self.drifting * unforeseen
-        # A step missed by as much as the tree may be off is reason enough to look.
+        # A step missed by as much as the search may be off is reason enough to look.
         reason = min(1.0, missed / constants.DRIFT)
         self._stirred = min(1.0, self._stirred + reason)
 
     @property
     def drifting(self) -> float:
-        """How often a recheck found the tree out of date."""
+        """How often a recheck found the search out of date."""
         return self._drifted[0] / self._drifted[1]
 
     def overdue(self, cost: float) -> bool:
-        """Whether the tree is more likely to waste the queries of the next find than a recheck costs: one."""
+        """Whether the search is likely to waste more queries until the next find than a recheck costs."""
         return self._stirred * self.drifting * cost > 1.0

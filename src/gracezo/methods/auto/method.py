@@ -29,7 +29,7 @@ from gracezo.methods.auto.ways.coordinates import Coordinates
 from gracezo.methods.auto.ways.dense import Dense
 from gracezo.methods.auto.ways.market import Market
 from gracezo.methods.auto.ways.nonsmooth import Nonsmooth
-from gracezo.methods.auto.ways.sparse import Hunt
+from gracezo.methods.auto.ways.sparse import Sparse
 
 _FARTHER = 20  # times that a run goes on from a lower point at a longer distance, where no ripples show
 R = TypeVar("R")
@@ -100,7 +100,7 @@ class Descent:
         self._units = units
         self._problem = problem
         self._ledger = Ledger(problem.batch)
-        self._hunt = Hunt(problem, self._ledger, eps)
+        self._hunt = Sparse(problem, self._ledger, eps)
 
     def run(self, start: Point, key: Key) -> Steps[Finish]:
         """Minimise from `start`."""

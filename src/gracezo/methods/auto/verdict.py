@@ -116,10 +116,10 @@ class Verdict:
 
     def _hides(self) -> bool:
         """Whether noise or rounding may hide a decrease that matters: above itself, or all of a small one."""
-        noise, search = self.differences.noise, self.search
-        if noise > constants.LOUD * self.fallen or search.order is None:
+        noise, partition = self.differences.noise, self.search.partition
+        if noise > constants.LOUD * self.fallen or partition is None:
             return noise > constants.LOUD * self.fallen
-        unseen = self.differences.promise(self.trust * search.error)
+        unseen = self.differences.promise(self.trust * partition.error)
         if noise == 0.0:
             moved = self.fallen > 0.0 and len(self.support) < len(self.free)
             return moved and unseen > max(constants.SMALL * self.fallen, self.differences.negligible)

@@ -17,7 +17,7 @@ from gracezo.core.method import Problem
 from gracezo.core.types import FloatArray, IntArray
 from gracezo.methods.auto.ways import Ledger
 from gracezo.methods.auto.ways.nonsmooth import Nonsmooth
-from gracezo.methods.auto.ways.sparse import Hunt
+from gracezo.methods.auto.ways.sparse import Sparse
 
 Objective = Callable[[FloatArray], float]
 
@@ -45,7 +45,7 @@ def crossed(
 ) -> tuple[Nonsmooth, Point, list[Ask]]:
     """Go one leg from x along all coordinates, with at most so many queries."""
     start = Point(x, f(x))
-    sparse = Hunt(Problem(len(x), bounds=box), Ledger(1))
+    sparse = Sparse(Problem(len(x), bounds=box), Ledger(1))
     sparse.differences.centre(sparse.walls.centre(x), start.value)
     across = Nonsmooth(sparse, start, Key(seed))
     across.widen()

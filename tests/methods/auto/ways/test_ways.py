@@ -26,7 +26,7 @@ from gracezo.methods.auto.ways import Ledger
 from gracezo.methods.auto.ways.coordinates import Coordinates
 from gracezo.methods.auto.ways.dense import Dense
 from gracezo.methods.auto.ways.market import Record
-from gracezo.methods.auto.ways.sparse import Hunt
+from gracezo.methods.auto.ways.sparse import Sparse
 from gracezo.testing import assert_same
 
 Objective = Callable[[FloatArray], float]
@@ -181,7 +181,7 @@ def test_the_lowest_of_noisy_values_is_no_answer(noise: float, role: Role) -> No
 
 def dense(n: int, box: Box | None = None) -> tuple[Dense, Differences]:
     ledger = Ledger(1)
-    sparse = Hunt(Problem(n, bounds=box), ledger)
+    sparse = Sparse(Problem(n, bounds=box), ledger)
     return Dense(sparse, ledger, np.random.default_rng(0)), sparse.differences
 
 
@@ -288,7 +288,7 @@ def test_a_rotated_quadratic_takes_less_than_with_scipy(guess: float) -> None:
 @pytest.fixture
 def begun(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     legs = Counter[str]()
-    for way in (Hunt, Dense, Coordinates):
+    for way in (Sparse, Dense, Coordinates):
 
         def leg(self: Any, *given: Any, name: str = way.__name__, real: Any = way.leg) -> Any:
             legs[name] += 1
@@ -365,7 +365,7 @@ def test_a_sparse_function_is_hunted_to_the_end(seed: int, begun: Counter[str]) 
     weights, centre = rng.random(2000), np.zeros(2000)
     centre[rng.choice(2000, 5, replace=False)] = rng.random(5)
     result = gracezo.minimize(lambda x: float(weights @ (x - centre) ** 2), np.zeros(2000), seed=seed)
-    assert (result.success, set(begun), result.nfev <= 45) == (True, {"Hunt"}, True)
+    assert (result.success, set(begun), result.nfev <= 45) == (True, {"Sparse"}, True)
 
 
 @pytest.mark.parametrize("budget", [101, 120, 199])
@@ -379,7 +379,7 @@ def test_a_budget_too_small_for_a_gradient_is_hunted_with(budget: int, begun: Co
 def test_a_run_of_all_ways_repeats(batch: int, begun: Counter[str]) -> None:
     first, again = list[bytes](), list[bytes]()
     expected = run(KINKED, first, max_queries=900, batch=batch)
-    assert min(begun["Hunt"], begun["Dense"], begun["Coordinates"]) > 0
+    assert min(begun["Sparse"], begun["Dense"], begun["Coordinates"]) > 0
     assert_same(run(KINKED, again, max_queries=900, batch=batch), expected, "again")
     assert first == again
 
@@ -408,7 +408,7 @@ def test_noise_is_left_to_the_hunt(level: float, begun: Counter[str]) -> None:
     told = noise if level == 0.1 else None  # so much may be taken for f itself
     result = run(lambda x: f(x) + noise * float(rng.normal()), [], max_queries=1000, noise=told)
     assert "noisy" in result.message
-    assert (set(begun), result.nfev > 200) == ({"Hunt"}, True)
+    assert (set(begun), result.nfev > 200) == ({"Sparse"}, True)
 
 
 @pytest.mark.parametrize("side", [-1.0, 0.0, 1.0])

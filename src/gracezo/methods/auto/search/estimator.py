@@ -60,10 +60,11 @@ class Slope:
     others: float = 0.0
 
 
+@dataclass(frozen=True, eq=False)
 class TreeEstimator:
     """Finds the large coordinates of a gradient, with no sparsity given.
 
-    Parameters
+    Attributes
     ----------
     d
         Number of coordinates.
@@ -71,6 +72,8 @@ class TreeEstimator:
         Queries an ask may carry.
     eps
         A fixed ε, when the user wants one.
+    noise
+        The standard deviation of f's noise, if it is given.
     bounds
         What no query may leave.
     tol
@@ -78,45 +81,16 @@ class TreeEstimator:
         most of it.
     """
 
-    def __init__(
-        self,
-        d: int,
-        *,
-        batch: int = 1,
-        eps: float | None = None,
-        noise: float | None = None,
-        bounds: Box | None = None,
-        tol: float | None = None,
-    ) -> None:
-        self._d = d
-        self._batch = batch
-        self._eps = eps
-        self._noise = noise
-        self._walls = Walls(bounds)
-        self._tol = tol
+    d: int
+    batch: int = 1
+    eps: float | None = None
+    noise: float | None = None
+    bounds: Box | None = None
+    tol: float | None = None
 
     def estimate(self, at: Point, step: int, key: Key) -> Steps[GradientEstimate]:
         """Search, with asks no larger than the batch."""
-        return in_batches(Estimation(self, at, key).counted(), self._batch)
-
-    def begin(self) -> tuple[int, Differences, Walls]:
-        """Return what one estimation begins from."""
-        return self._d, Differences(self._eps), self._walls
-
-    @property
-    def batch(self) -> int:
-        """Queries an ask may carry."""
-        return self._batch
-
-    @property
-    def noise(self) -> float | None:
-        """The standard deviation of f's noise, if it is given."""
-        return self._noise
-
-    @property
-    def tol(self) -> float | None:
-        """Share of the squared norm that may stay unfound."""
-        return self._tol
+        return in_batches(Estimation(self, at, key).counted(), self.batch)
 
 
 class Estimation:
@@ -125,16 +99,19 @@ class Estimation:
     def __init__(self, of: TreeEstimator, at: Point, key: Key) -> None:
         self._of, self._at, self._key = of, at, key
         self._ledger = Ledger(of.batch)
-        self._d, self._differences, self._walls = of.begin()
-        self._belief = Belief(self._d - len(self._walls.fixed))
-        self._search = WholeSearch(self._differences, self._belief, self._note, self._walls)
+        self._differences, self._walls = Differences(of.eps), Walls(of.bounds)
+        self._size = of.d - len(self._walls.fixed)  # number of coordinates that can move
+        self._search = WholeSearch(self._differences, Belief(self._size), self._note, self._walls)
         self._found: dict[int, Slope] = {}
-        self._squares = 0.0  # of what was found
-        self._residual = math.nan  # squared norm of what was not
+        self._residual = math.nan  # squared norm of what was not found
 
     def _note(self, found: Found) -> None:
         self._found[found.coordinate] = Slope(found.slope, found.error, found.alone, found.others)
-        self._squares += found.slope**2
+
+    @property
+    def _squares(self) -> float:
+        """The squared norm of what was found."""
+        return sum(slope.value**2 for slope in self._found.values())
 
     def counted(self) -> Steps[GradientEstimate]:
         """Make the estimate, and count what it asks."""
@@ -158,15 +135,14 @@ class Estimation:
         errors = np.array([slope.error for slope in slopes])
         if differences.noise and self._of.noise is None:
             errors = _STUDENT * errors
-        left = self._d - len(self._walls.fixed) - len(indices)
         return GradientEstimate(
-            self._d,
+            self._of.d,
             indices,
             np.array([slope.value for slope in slopes]),
             errors=errors,
             confirmed=np.array([slope.alone for slope in slopes], np.bool_),
             residual=self._share,
-            background=self._belief.tau if left else 0.0,
+            background=self._search.belief.tau if len(indices) < self._size else 0.0,
             flat=self._search.flat,
         )
 
@@ -187,17 +163,10 @@ class Estimation:
     def _searched(self) -> Steps[bool]:
         """Search; return whether what was found is enough."""
         search, batch = self._search, self._of.batch
-        size = self._d - len(self._walls.fixed)
         search.centre(self._at)
         plantings, hidden, reached = 0, 1.0, False
         while True:
-            taken = np.array([*self._found, *search.kinks], np.int64)
-            coordinates = outside(self._d, taken, self._walls.fixed)
-            search.plant(coordinates, self._key.child(plantings).generator())
-            if plantings == 0:
-                self._at = yield from search.begin(self._at, self._of.noise)
-            elif len(coordinates):
-                yield from answered(self._at, search.requests(batch))
+            yield from self._sum_of_all(plantings)
             self._look_back()
             if search.flat:
                 return True
@@ -211,7 +180,7 @@ class Estimation:
                 continue
             hidden = 1.0
             while search.asking or search.standing or not (self._negligible or self._background):
-                lost = self._ledger.queries + search.left > (1.0 + _LOST) * size + _FEW
+                lost = self._ledger.queries + search.left > (1.0 + _LOST) * self._size + _FEW
                 if lost and not self._differences.noise:  # noise makes plain differences dearer by far
                     return False
                 requests = search.requests(batch)
@@ -224,6 +193,19 @@ class Estimation:
             if self._checked:
                 return self._enough
             reached = self._of.tol is not None and self._negligible
+
+    def _sum_of_all(self, plantings: int) -> Steps[None]:
+        """Take the sum over all coordinates that are not known, with weights of its own."""
+        search = self._search
+        taken = np.array([*self._found, *search.kinks], np.int64)
+        coordinates = outside(self._of.d, taken, self._walls.fixed)
+        rng = self._key.child(plantings).generator()
+        if plantings == 0:
+            self._at = yield from search.begin(self._at, self._of.noise, coordinates, rng)
+            return
+        search.plant(coordinates, rng)
+        if requests := search.requests(self._of.batch):
+            yield from answered(self._at, requests)
 
     def _look_back(self) -> None:
         """Estimate what is outside: U² of the groups that hold a spike, and background in the others."""
@@ -253,16 +235,17 @@ class Estimation:
         found, whose value then makes up for it in U, and nearly in K: the more likely, the more were found
         and the more K is blurred.
         """
-        if self._search.order is None:
+        partition = self._search.partition
+        if partition is None:
             return True
-        n = len(self._search.order)
-        moment, blur = self._search.moment
+        n = len(partition.order)
+        moment, blur = partition.moment
         left, error = abs(moment) / n, self._differences.met * blur / n
         if math.isnan(left):
             return False
-        squares = self._search.order.squares(0, n)
+        squares = partition.order.whole.squares
         fresh = self._differences.across(squares, 0.0).fixed
-        seen = self._belief.deviation(squares / 3.0, constants.TRUST * error)
+        seen = self._search.belief.deviation(squares / 3.0, constants.TRUST * error)
         hiding = len(self._found) ** 2 * seen > _HIDING * math.sqrt(self._squares)
         if left > seen or error > fresh or hiding:
             return False
@@ -292,7 +275,7 @@ class Estimation:
         positions = np.concatenate([*single, np.flatnonzero(~known & ~covered)])
         slopes: FloatArray = np.zeros(len(order))
         errors: FloatArray = np.zeros(len(order))
-        about = self._belief.tau
+        about = self._search.belief.tau
         for start in range(0, len(positions), _TOGETHER):
             some = positions[start : start + _TOGETHER]
             yield from answered(
@@ -329,7 +312,7 @@ class Estimation:
 
     def _look_again(self) -> Steps[None]:
         """Look at those alone whose derivative was read from a sum that is more blurred than was known."""
-        tau = self._belief.tau
+        tau = self._search.belief.tau
         blurred = [j for j, slope in sorted(self._found.items()) if tau * slope.others > 2.0 * slope.error]
         if requests := [request for j in blurred if (request := self._near(j)) is not None]:
             yield from answered(self._at, requests)
@@ -347,7 +330,6 @@ class Estimation:
         def absorb(change: Change) -> None:
             value, error = differences.read(look, change)
             bias = 0.5 * look.eps * differences.most_curved
-            self._squares += value**2 - slope.value**2
             self._found[coordinate] = Slope(side * value, math.hypot(error, bias), True)
 
         return look.request(np.array([coordinate]), np.array([side]), Role.CONFIRM, absorb)

@@ -1,4 +1,4 @@
-"""The open groups, by price, and the inquiries under way."""
+"""The open groups of one order, by price; the sums over all of it; and the inquiries under way."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import heapq
 import itertools
 import math
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
+from gracezo.methods.auto import constants
 from gracezo.methods.auto.instrument.look import Change, Request
-from gracezo.methods.auto.search.groups import Group
-from gracezo.methods.auto.search.inquiry import Inquiry, Outcome
+from gracezo.methods.auto.search.groups import Group, Order
+from gracezo.methods.auto.search.inquiry import Inquiry, Outcome, Taken
 
 REMEMBERED = 32  # groups, the latest, that tell of the background
 
@@ -45,18 +46,35 @@ class Running:
             self.settle(self, stop.value)
 
 
+@dataclass
+class Cutting:
+    """A group that a batch cuts at once, into one part more than it has queries."""
+
+    group: Group
+    at: int | None
+    price: float
+    queries: int = 1
+
+    @property
+    def gain(self) -> float:
+        """The price of one more query: m parts tell log₂ m bits of where a coordinate is."""
+        parts = self.queries + 1
+        return self.price * math.log2((parts + 1) / parts) if parts < self.group.size else 0.0
+
+
 class Open:
     """The open groups, by price; and those left alone lately, which still tell of the background."""
 
     def __init__(self) -> None:
         self._heap: list[tuple[float, int, Group]] = []
-        self._count = itertools.count()
         self._members: dict[Group, int] = {}
         self._left: deque[Group] = deque(maxlen=REMEMBERED)
         self.mass = [0.0, 0.0]
         """Sum of U² over the open groups whose U is negative, and positive."""
         self.squares = 0.0
         """Sum of their squared weights."""
+        self.version = 0
+        """How often groups have come and gone."""
 
     @property
     def groups(self) -> list[Group]:
@@ -70,7 +88,7 @@ class Open:
 
     def push(self, group: Group, price: float) -> None:
         """Open a group."""
-        number = next(self._count)
+        self.version = number = self.version + 1
         self._members[group] = number
         self.mass[int(group.u > 0)] += group.u**2
         self.squares += group.squares
@@ -84,6 +102,7 @@ class Open:
 
     def take(self, group: Group) -> Group:
         """Take a group out."""
+        self.version += 1
         del self._members[group]
         side = int(group.u > 0)
         self.mass[side] = max(self.mass[side] - group.u**2, 0.0) if self._members else 0.0
@@ -98,3 +117,76 @@ class Open:
     def norm(self) -> float:
         """The norm of U over all of them."""
         return math.sqrt(sum(self.mass))
+
+
+class Partition:
+    """Coordinates in one order, in groups.
+
+    Parameters
+    ----------
+    order
+        The coordinates and their weights.
+    about
+        The norm that their derivatives are expected to have.
+    past
+        Groups under other weights, which tell of the background, too.
+    """
+
+    def __init__(self, order: Order, about: float = 0.0, past: Iterable[Group] = ()) -> None:
+        self.order = order
+        self.about = about
+        self._past = list(past)[-2 * REMEMBERED :]
+        self.open = Open()
+        self.rooted = False
+        """Whether the sum over all coordinates has been measured."""
+        self.total = self.error = 0.0
+        """That, less what was taken out, and its error."""
+        self.moment = math.nan, 0.0
+        """K of all coordinates, less what was taken out, when it has been asked, and its error."""
+        self._most = 0.0
+        self._unasked = 0  # single coordinates since the last one that was asked
+
+    def root(self, value: float, error: float, eps: float) -> Group:
+        """Take the sum over all coordinates, by a look of length `eps`; return them as one group."""
+        self.rooted = True
+        self.total, self.error = value, error
+        size = len(self.order)
+        return Group(0, size, value, error, self.order.squares(0, size), eps)
+
+    def take(self, taken: Taken) -> None:
+        """Take a coordinate out of all sums."""
+        self.total -= taken.share
+        # Errors of U cancel in the sum over all groups; in K they do not.
+        about, blur = self.moment
+        self.moment = about - taken.position * taken.share, math.hypot(blur, taken.position * taken.error)
+
+    def note(self, group: Group) -> None:
+        """Note K of a group, if that is all of them, and asked for the first time."""
+        if group.direct and group.family is not None:
+            whole = group.size == len(self.order) and math.isnan(self.moment[0])
+            self.moment = (group.family.total, group.family.blur) if whole else self.moment
+
+    def spares(self, alike: bool) -> bool:
+        """Whether a single coordinate is not asked, because it is like the others.
+
+        Every fourth is asked all the same: those found first need not be like the others.
+        """
+        self._unasked += 1
+        if alike and self._unasked < 4:
+            return True
+        self._unasked = 0
+        return False
+
+    @property
+    def evidence(self) -> list[Group]:
+        """The groups that tell of the background."""
+        return [*self._past, *self.open.evidence]
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether it has given up nearly all that it ever showed.
+
+        What cancelled under its weights is then larger than what is left, and only other weights show it.
+        """
+        self._most = max(self._most, self.open.norm)
+        return self.open.norm < constants.DRIFT * self._most

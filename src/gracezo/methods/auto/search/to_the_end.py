@@ -14,47 +14,63 @@ from gracezo.methods.auto.belief import Evidences
 from gracezo.methods.auto.search.best_first import Search
 from gracezo.methods.auto.search.explain import moment
 from gracezo.methods.auto.search.groups import Group, Order
+from gracezo.methods.auto.search.queue import Partition
 
 
 class WholeSearch(Search):
     """A search that goes on until nothing is left."""
 
     complete = True
-    _credit: tuple[Order, list[Group], int] | None = None  # an earlier order, its groups, and what they leave
+    _credit: Partition | None = None  # the earlier one that leaves the least to be measured
+    _surveyed: tuple[int, list[Group], FloatArray, FloatArray] | None = None  # what chances are now
 
     def plant(self, coordinates: IntArray, rng: np.random.Generator) -> None:
         """Begin anew with other weights; the sums that were bought serve where all has to be measured."""
         self.abandon()
-        if self.order is not None and (self._credit is None or self._own_left < self._credit[2]):
-            self._credit = self.order, self.open.groups, self._own_left
+        self._credit = self._best_bought
         super().plant(coordinates, rng)
 
     def bought(self) -> tuple[Order, list[Group]]:
         """Return an order and its groups that leave the least to be measured."""
         self.abandon()
-        assert self.order is not None
-        if self._credit is None or self._own_left <= self._credit[2]:
-            return self.order, self.open.groups
-        return self._credit[:2]
+        best = self._best_bought
+        assert best is not None
+        return best.order, best.open.groups
+
+    @property
+    def _best_bought(self) -> Partition | None:
+        """The partition that leaves the least to be measured; the present one, if both leave as much."""
+        bought = [partition for partition in (self.partition, self._credit) if partition is not None]
+        return min(bought, key=self._left_of, default=None)
+
+    def _learn(self) -> None:
+        super()._learn()
+        self._surveyed = None
 
     def _survey(self) -> tuple[list[Group], FloatArray, FloatArray]:
         """Return the groups that are worth a query, and the chances that each holds a spike.
 
         The first if there is little background and a spike may be unlike those met; the second otherwise.
         """
-        if self._surveyed is None:
-            groups = [group for group in self.open.groups if not self._spent(group)]
-            said = Evidences.of(groups)
-            standing = self.belief.chances(said, self.belief.least)
-            likely = self.belief.chances(said, unknown=0.0)
-            order = self.order
-            direct = [i for i, group in enumerate(groups) if group.direct and group.size > 1]
-            if direct and order is not None:
-                labelled = [groups[i] for i in direct]
-                about = [moment(group, order, self.belief) or (0.0, 0.0) for group in labelled]
-                likely[direct] = self.belief.chances(Evidences.of(labelled, about), unknown=0.0)
-            self._surveyed = groups, standing, likely
-        return self._surveyed
+        if self.partition is None:
+            return [], np.zeros(0), np.zeros(0)
+        version = self.partition.open.version
+        if self._surveyed is None or self._surveyed[0] != version:
+            self._surveyed = version, *self._surveyed_now(self.partition)
+        return self._surveyed[1:]
+
+    def _surveyed_now(self, partition: Partition) -> tuple[list[Group], FloatArray, FloatArray]:
+        order, belief = partition.order, self.belief
+        groups = [group for group in partition.open.groups if not self._spent(group, order)]
+        said = Evidences.of(groups)
+        standing = belief.chances(said, belief.least)
+        likely = belief.chances(said, unknown=0.0)
+        direct = [i for i, group in enumerate(groups) if group.direct and group.size > 1]
+        if direct:
+            labelled = [groups[i] for i in direct]
+            about = [moment(group, order, belief) or (0.0, 0.0) for group in labelled]
+            likely[direct] = belief.chances(Evidences.of(labelled, about), unknown=0.0)
+        return groups, standing, likely
 
     @property
     def asking(self) -> bool:
@@ -74,22 +90,30 @@ class WholeSearch(Search):
     @property
     def dived(self) -> bool:
         """Whether a group has been followed down to one coordinate."""
-        return self._dived
+        return bool(self.belief.size or self.kinks) or any(group.size == 1 for group in self._survey()[0])
 
     @property
     def outside(self) -> float:
         """Sum of (w·g)² over all that is open: U² of what holds a spike, and background in the others."""
+        if self.partition is None:
+            return 0.0
         groups, standing, _ = self._survey()
         spiked = sum(group.u**2 for group, chance in zip(groups, standing, strict=True) if chance > 0.5)
-        return float(spiked + self.belief.tau**2 * sum(group.squares for group in self.open.groups))
+        squares = sum(group.squares for group in self.partition.open.groups)
+        return float(spiked + self.belief.tau**2 * squares)
+
+    @property
+    def _blur(self) -> float:
+        """By how much the sum over all coordinates may be off zero without a spike."""
+        if self.partition is None:
+            return 0.0
+        squares = self.partition.order.whole.squares
+        return constants.LIKELY * self.belief.deviation(squares, self.partition.error)
 
     @property
     def quiet(self) -> bool:
         """Whether the sum over all coordinates looks like background."""
-        if self.order is None:
-            return True
-        squares = self.order.squares(0, len(self.order))
-        return abs(self.total) <= constants.LIKELY * self.belief.deviation(squares, self.error)
+        return self.partition is None or abs(self.partition.total) <= self._blur
 
     @property
     def hiding(self) -> float:
@@ -97,10 +121,7 @@ class WholeSearch(Search):
 
         Nothing sums can tell where background alone is as large as a spike: then groups have told already.
         """
-        if self.order is None or not self.belief.size:
-            return 0.0
-        squares = self.order.squares(0, len(self.order))
-        hiding = constants.LIKELY * self.belief.deviation(squares, self.error) / self.belief.size
+        hiding = self._blur / self.belief.size if self.belief.size else 0.0
         return hiding if hiding < 1.0 else 0.0
 
     @property
@@ -109,14 +130,12 @@ class WholeSearch(Search):
 
         Those that have been taken out are known, and the last one of each group follows by subtraction.
         """
-        return self._own_left if self._credit is None else min(self._own_left, self._credit[2])
+        return 0 if (best := self._best_bought) is None else self._left_of(best)
 
-    @property
-    def _own_left(self) -> int:
-        if self.order is None:
-            return 0
-        weights = self.order.weights
-        groups = [*self.open.groups, *(running.group for running in self._running)]
+    def _left_of(self, partition: Partition) -> int:
+        weights, groups = partition.order.weights, partition.open.groups
+        if partition is self.partition:
+            groups = [*groups, *(running.group for running in self._running)]
         inside = (int(np.count_nonzero(weights[group.start : group.stop])) for group in groups)
         return sum(max(count - 1, 0) for count in inside)
 

@@ -20,7 +20,7 @@ from gracezo.methods.auto.instrument.look import insisted
 from gracezo.methods.auto.step.line import line_search
 from gracezo.methods.auto.step.quasi_newton import Model, Path, newton_path
 from gracezo.methods.auto.ways import Ledger, Offer
-from gracezo.methods.auto.ways.sparse import Hunt
+from gracezo.methods.auto.ways.sparse import Sparse
 
 _LAST = 3  # steps that tell what becomes of promises
 _FEW = 1.0 / 8.0  # share of the coordinates: if fewer hold the promise, to search for them pays
@@ -42,7 +42,7 @@ class Dense:
         Where samples are drawn from.
     """
 
-    def __init__(self, sparse: Hunt, ledger: Ledger, rng: np.random.Generator) -> None:
+    def __init__(self, sparse: Sparse, ledger: Ledger, rng: np.random.Generator) -> None:
         self._sparse = sparse
         self._differences = sparse.differences
         self._walls = Walls(sparse.walls.box)  # the sparse way has stops of its own: kinks that it has met

@@ -1,6 +1,6 @@
 """The market of the ways down: each leg goes to the way that brings the most per round.
 
-- *Sparse* (`hunt.py`), *dense* (`dense.py`), *along coordinates* (`coordinates.py`), *across kinks*
+- *Sparse* (`sparse.py`), *dense* (`dense.py`), *along coordinates* (`coordinates.py`), *across kinks*
   (`nonsmooth.py`): each makes an `Offer`, or none. Slopes promise the same to the sparse and to the dense
   way; what differs is what it takes to measure them. So the run begins sparse, and the dense way has its turn
   as soon as the search says that a gradient is cheaper coordinate by coordinate.
@@ -25,7 +25,7 @@ from gracezo.methods.auto.ways import LEAST, PARTS, Ledger, Way
 from gracezo.methods.auto.ways.coordinates import Coordinates
 from gracezo.methods.auto.ways.dense import Dense
 from gracezo.methods.auto.ways.nonsmooth import Nonsmooth
-from gracezo.methods.auto.ways.sparse import Hunt
+from gracezo.methods.auto.ways.sparse import Sparse
 
 _REDEEMED = 0.25  # share of its promises below which the slopes of plain differences are no guide
 _LITTLE = 1e-3  # of the decrease so far: next to nothing
@@ -139,7 +139,7 @@ class Market:
     """
 
     def __init__(
-        self, sparse: Hunt, dense: Dense, coordinates: Coordinates, nonsmooth: Nonsmooth, ledger: Ledger
+        self, sparse: Sparse, dense: Dense, coordinates: Coordinates, nonsmooth: Nonsmooth, ledger: Ledger
     ) -> None:
         self._sparse, self._dense, self._coordinates, self._nonsmooth = sparse, dense, coordinates, nonsmooth
         self._ledger = ledger

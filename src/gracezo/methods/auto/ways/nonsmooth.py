@@ -24,7 +24,7 @@ from gracezo.methods.auto.here import Walls
 from gracezo.methods.auto.instrument.look import insisted
 from gracezo.methods.auto.verdict import TRIALS, coupled
 from gracezo.methods.auto.ways import Offer
-from gracezo.methods.auto.ways.sparse import Hunt
+from gracezo.methods.auto.ways.sparse import Sparse
 
 _FALLEN, _RISEN = 1e-4, 0.5  # c₁ and c₂
 _STEPS = 100  # at the most
@@ -54,7 +54,7 @@ class Nonsmooth:
         Of its random numbers.
     """
 
-    def __init__(self, sparse: Hunt, start: Point, key: Key) -> None:
+    def __init__(self, sparse: Sparse, start: Point, key: Key) -> None:
         self._differences = sparse.differences
         self._walls = sparse.walls
         self._sparse = sparse

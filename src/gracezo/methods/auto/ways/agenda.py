@@ -1,0 +1,310 @@
+"""What the sparse way asks next: each query goes where it promises the largest decrease of f per query.
+
+What can be done, with its promised decrease and its cost in queries:
+
+- open a group of the search over the coordinates outside the support;
+- recheck that search, when steps have brought decreases that the model did not foresee; at once, when the
+  chance that it is out of date, times the queries until the next find, is more than the one query that a
+  recheck costs;
+- refresh the support, and then step (`step/stepper.py` says when and how).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from gracezo.core.asks import Point
+from gracezo.core.keys import Key
+from gracezo.core.method import Problem
+from gracezo.core.types import IntArray
+from gracezo.methods.auto import constants
+from gracezo.methods.auto.here import Walls
+from gracezo.methods.auto.instrument.forward import Differences
+from gracezo.methods.auto.instrument.look import Request, together
+from gracezo.methods.auto.search import Search
+from gracezo.methods.auto.step.stepper import Stepper, Timing
+from gracezo.methods.auto.support.coordinates import Support, outside
+from gracezo.methods.auto.ways import Ledger
+
+_PATIENCE = 2  # times that a noisy sum of all coordinates must show nothing
+_BARREN = 2  # plantings at one point without a find after which the search is not worth another
+_PARTS = 256  # of a refresh, after each of which a step is foretold anew
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """What the sparse way is made of."""
+
+    problem: Problem
+    ledger: Ledger
+    differences: Differences
+    walls: Walls
+    support: Support
+    search: Search
+    timing: Timing
+    stepper: Stepper
+
+
+class Draws:
+    """Random streams of a run, one after the other."""
+
+    def __init__(self, key: Key) -> None:
+        self._key = key
+        self._number = 0
+
+    def next(self) -> np.random.Generator:
+        """Return the next one."""
+        self._number += 1
+        return self._key.child(self._number).generator()
+
+
+@dataclass
+class _Plantings:
+    """When the search was begun anew: how many coordinates had been found, and how often without a find."""
+
+    here: bool = True  # the last time at the present point
+    size: int = -1
+    barren: int = 0
+
+    def note(self, size: int) -> None:
+        """Note that the search begins anew."""
+        self.barren = self.barren + 1 if self.here and size == self.size else 0
+        self.here, self.size = True, size
+
+
+@dataclass(frozen=True)
+class _Foretold:
+    """What a step along the first `size` coordinates promised after so many answers about slopes."""
+
+    size: int = 0
+    answers: int = 0
+    promise: float = 0.0
+
+
+@dataclass(eq=False)
+class Agenda:
+    """What to ask next; see the rules on top of this file.
+
+    Attributes
+    ----------
+    parts
+        What the way is made of.
+    draws
+        Random streams.
+    """
+
+    parts: Parts
+    draws: Draws
+    _planted: _Plantings = field(default_factory=_Plantings)
+    _met: int = 0  # coordinates found, as far as was noticed
+    _stale: bool = False  # whether slopes are known by subtraction, in part from before the last step
+    _fruitless: int = 0  # looks at all coordinates since the last find
+    _retried: float = math.inf  # what f has to come down to before coordinates are let go again
+    _foretold: _Foretold | None = None
+    _following: list[Request] = field(default_factory=list)  # what has to be asked next
+
+    # ------------------------------------------------------------ where the run is
+
+    def suspect(self, coordinates: IntArray) -> None:
+        """Take coordinates into the support; their slopes are to be measured first."""
+        for coordinate in np.setdiff1d(coordinates, self.parts.walls.fixed).tolist():
+            self.parts.support.add(coordinate, 0.0, math.nan)
+        self._met = len(self.parts.support)
+        self.parts.stepper.be_careful()
+        self.doubt(math.inf)
+
+    def relocated(self) -> None:
+        """Go on at a point that was reached in another way: all slopes are to be measured again."""
+        self.parts.search.belief.drift.moved()
+        self.doubt(math.inf)
+        self._foretold = None
+        self.moved()
+
+    def moved(self) -> None:
+        """Note that the search was begun at another point."""
+        self._notice()
+        self._planted.here = False
+
+    def doubt(self, doubt: float, last: bool = False) -> None:
+        """Take the slopes of the support as predictions, which may hide a decrease of `doubt`."""
+        self.parts.support.plant(self.draws.next(), doubt, last)
+        self._stale = False
+
+    def fresh(self) -> tuple[IntArray, np.random.Generator]:
+        """Return what a search is made of: the coordinates outside of the support, and a random stream."""
+        parts = self.parts
+        free = outside(parts.problem.d, parts.support.indices, parts.walls.fixed)
+        return free, self.draws.next()
+
+    def begin(self) -> tuple[IntArray, np.random.Generator]:
+        """Return the same, for a search that begins now."""
+        self._notice()
+        self._planted.note(len(self.parts.support))
+        return self.fresh()
+
+    def _notice(self) -> None:
+        """Notice what has been found."""
+        if len(self.parts.support) > self._met:
+            self._met, self._fruitless = len(self.parts.support), 0
+            self._stale = self._stale or not self._planted.here
+
+    # ------------------------------------------------------------ bids
+
+    def next(self, at: Point, fallen: float) -> list[Request] | None:
+        """Return the queries worth most now, None for a step, nothing when nothing is left.
+
+        The run is `at` a point, and f has fallen by so much.
+        """
+        self._notice()
+        search, support, timing = self.parts.search, self.parts.support, self.parts.timing
+        if self._following:
+            return [self._following.pop()]
+        drift = search.belief.drift
+        if drift.outdated:
+            return self._replanted(at, fallen)
+        if not search.rooted:
+            return search.requests(self._batch)
+        noise = self.parts.differences.negligible
+        doubt = drift.doubt if len(support) < self.parts.problem.free else 0.0
+        find, recheck = (
+            bid if bid[0] > noise else (0.0, 1.0) for bid in (search.best, (doubt, timing.overhead))
+        )
+        promise, cost = max(find, recheck, key=lambda bid: bid[0] / bid[1])
+        overdue = find[0] > 0.0 and drift.overdue(find[1])
+        rates = find[0] / find[1], math.inf if overdue else recheck[0] / recheck[1]
+        hidden = support.promise
+        gain = self.step_promise() + hidden
+        timing.offer(gain if gain > noise else 0.0)
+        if gain > noise:
+            # A step may have to wait for its gradient, which has its price too.
+            waits = support.known < self.parts.stepper.care * hidden
+            if waits:
+                worthwhile = timing.refresh_pays(gain, self._refresh_cost(), promise / cost)
+            else:
+                worthwhile = timing.step_pays(gain, promise, cost, search.promise + doubt)
+            if worthwhile:
+                timing.begin(gain)
+                return self._prepared(at, fallen, waits, rates)
+        return self._find(at, fallen, *rates)
+
+    @property
+    def _batch(self) -> int:
+        return self.parts.problem.batch
+
+    def _prepared(
+        self, at: Point, fallen: float, waits: bool, rates: tuple[float, float]
+    ) -> list[Request] | None:
+        """Return the queries that a step has to wait for: for its gradient, or for curvatures; else None."""
+        search, support = self.parts.search, self.parts.support
+        if waits and search.exhausted and self._planted.barren < _BARREN:
+            return self._replanted(at, fallen)
+        if not waits:
+            self._foretold = None
+            return support.bend(self._batch) or None
+        if support.pending and rates[1] > rates[0]:
+            return self._recheck()
+        return support.requests(self._batch) or None
+
+    def _find(self, at: Point, fallen: float, find: float, recheck: float) -> list[Request] | None:
+        """Return the queries of the search, or those that make sure that nothing is left."""
+        search, support = self.parts.search, self.parts.support
+        if search.exhausted and not self._planted.here:
+            return self._replanted(at, fallen)
+        if find > 0.0 and find >= recheck:
+            return search.requests(self._batch) or self.next(at, fallen)
+        if recheck > 0.0:
+            return self._recheck()
+        if support.pending:
+            return support.requests(self._batch)
+        return self._look_again(at, fallen)
+
+    def _recheck(self) -> list[Request]:
+        """Return what makes sure of the search, and of the support if that is to be measured too.
+
+        A batch has room for the sum over the order that would be searched next.
+        """
+        search, support, differences = self.parts.search, self.parts.support, self.parts.differences
+        self.parts.timing.spend(0, only_for_step=1)
+        changed = search.belief.drift.drifting >= 0.5 and len(support) < self.parts.problem.free
+        unfound = search.recheck()
+        if self._batch > 1:
+            asked = [unfound, search.following(*self.fresh())] if changed else [unfound]
+            if support.pending:
+                asked += support.requests(self._batch - len(asked))
+            return asked
+        if not support.pending:
+            return [unfound]
+        if differences.noise and differences.pairs is None:
+            return [unfound]  # the difference of two noisy values would be too uncertain
+        (inside,) = support.requests(1)
+        return [together(unfound, inside, self._following.append) or unfound]
+
+    def _look_again(self, at: Point, fallen: float) -> list[Request] | None:
+        """Return what is left to ask when nothing is in sight: with other weights, or more often."""
+        search, noisy = self.parts.search, self.parts.differences.noise > 0.0
+        if self._planted.here and not (noisy and self._fruitless < _PATIENCE):
+            if self._stale:
+                self.doubt(0.0, last=True)
+                return self.parts.support.requests(self._batch)
+            if self._let_go(at, fallen):
+                return self.next(at, fallen)
+            if search.kinks and not (noisy or search.thorough):
+                # Many coordinates may fall by little, and each brings its kink with it: so these come last.
+                search.look_behind_kinks()
+                return self._replanted(at, fallen)
+            if not self._sharpen():
+                return []
+            self._fruitless = 0
+            self.doubt(0.0)
+        self._fruitless += 1
+        return self._replanted(at, fallen)
+
+    def _let_go(self, at: Point, fallen: float) -> bool:
+        """Give coordinates that steps were cut short for another try, as long as that brings something."""
+        support, least = self.parts.support, constants.FORGONE * fallen
+        if self.parts.differences.noise or support.held_back <= least or at.value > self._retried:
+            return False
+        self._retried = at.value - least
+        support.loosen()
+        self._foretold = None
+        return True
+
+    def _sharpen(self) -> bool:
+        """Look more often from now on, if noise may hide a decrease; return whether it may."""
+        differences, partition = self.parts.differences, self.parts.search.partition
+        if partition is None or differences.pairs is None:
+            return False
+        # What is seen of all groups together, and in none of them, is hidden too.
+        error = max(partition.error, partition.open.norm / constants.TRUST)
+        return differences.pairs.sharpen(error, differences.flattest)
+
+    def _replanted(self, at: Point, fallen: float) -> list[Request] | None:
+        self.parts.search.plant(*self.begin())
+        # Nothing is outside when all coordinates have been found; then the support goes on alone.
+        return self.parts.search.requests(self._batch) or self.next(at, fallen)
+
+    def step_promise(self) -> float:
+        """Return the decrease that the model promises for a step with what is known."""
+        support, walls, told = self.parts.support, self.parts.walls, self._foretold
+        slopes, diagonal = support.slopes, support.diagonal
+        # An answer changes few of many slopes, and a path takes time in proportion to their number.
+        heard = 0 if told is None else support.answers - told.answers
+        if told is None or heard * _PARTS >= len(slopes) or (heard and not support.open):
+            path = self.parts.stepper.path()
+            # Walls may leave nothing of what the model hoped for; each coordinate alone still has its part.
+            blocked = walls.stops is not None and not path.descends
+            promise = support.known if blocked else -path.foreseen(1.0)
+            told = self._foretold = _Foretold(len(slopes), support.answers, promise)
+        # No step has been made yet along those found since: the model has their own curvature only.
+        new = slice(told.size, None)
+        return told.promise + walls.promise(support.indices[new], slopes[new], diagonal[new])
+
+    def _refresh_cost(self) -> float:
+        """Return the rounds until the gradient is known well enough: for all of it, or its largest part."""
+        left = self.parts.support.open
+        if self.parts.stepper.care > 100.0:
+            return self.parts.ledger.rounds_of(left)
+        return math.log2(1.0 + left) / math.log2(1.0 + self._batch)
