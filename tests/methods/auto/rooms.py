@@ -46,8 +46,10 @@ class World:
         self.differences = Differences()
         self.differences.centre(np.zeros(d), 1.0)
         if noise is not None:
-            self.differences.noise, self.differences.pairs = noise, Pairs(noise, 4.0)
-            self.differences.pairs.begin(0.1, Change(0.1, -0.1, 0.05))
+            self.differences.values.hear(noise)
+            pairs = Pairs(noise)
+            pairs.begin(0.1, Change(0.1, -0.1, 0.05))
+            self.differences.look_to_both_sides(pairs)
         self.belief = belief or Belief(d)
 
     def inquiries(self, *, complete: bool = False, batch: int = 1) -> Inquiries:
@@ -76,7 +78,7 @@ class World:
     def change(self, request: Request) -> Change:
         """Return by how much f changes."""
         slope = float(self.gradient[request.indices] @ request.steps)
-        bend = 0.5 * self.differences.density * float(request.steps @ request.steps)
+        bend = 0.5 * self.differences.curvatures.mean * float(request.steps @ request.steps)
         shares = np.array(request.shares)
         return Change(*(shares * slope + shares**2 * bend).tolist())
 

@@ -116,7 +116,7 @@ class Descent:
         except OutOfQueries:
             return Finish(Status.SPENT, "the queries are spent before anything could be found")
         noise = self._hunt.noise
-        exact = (noise == 0.0 or self._hunt.differences.coarse) and not self._problem.random
+        exact = (noise == 0.0 or self._hunt.differences.values.coarse) and not self._problem.random
         descent = answering(self._descend(at, key), exact)
         if self._problem.random:
             at, finish = yield from reserving(descent, DRAWS)

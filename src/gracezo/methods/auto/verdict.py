@@ -96,7 +96,7 @@ class Verdict:
     def _stuck(self, at: Point, kinks_across: bool, rng: np.random.Generator) -> Steps[str | None]:
         """Say why lower values may be near though none is in sight; None where that is not so."""
         exact = self.differences.noise == 0.0
-        if self.differences.coarse:
+        if self.differences.values.coarse:
             return "f is coarse (few digits, or counts), and falls no further by more than one of its steps"
         if self._hides():
             return f"the {'rounding' if exact else 'noise'} of f hides what may be left to be found"

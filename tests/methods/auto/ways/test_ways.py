@@ -174,7 +174,7 @@ def test_the_lowest_of_noisy_values_is_no_answer(noise: float, role: Role) -> No
     point, asks = followed(sweep(4, noise=noise).leg(at(f, *np.zeros(4))), f)
     assert ({ask.role for ask in asks}, point.error) == ({role}, noise)
     way, differences = dense(4)
-    differences.noise = noise
+    differences.values.hear(noise)
     point, asks = followed(way.leg(at(f, *np.zeros(4))), f)
     assert ([ask.role for ask in asks[:2]], point.error) == ([Role.REFRESH, role], noise)
 
@@ -275,7 +275,7 @@ def test_a_rotated_quadratic_takes_less_than_with_scipy(guess: float) -> None:
         return values[-1]
 
     way, differences = dense(30)
-    differences.meet(guess)
+    differences.curvatures.meet(guess)
     point = at(f, *np.zeros(30))
     while point.value > 1e-8 * values[0]:
         point, _ = followed(way.leg(point), f)

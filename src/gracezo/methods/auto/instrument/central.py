@@ -35,13 +35,10 @@ class Pairs:
     ----------
     noise
         The standard deviation σ of the noise of f.
-    trust
-        Standard errors beyond which a value counts as different from zero.
     """
 
-    def __init__(self, noise: float, trust: float) -> None:
+    def __init__(self, noise: float) -> None:
         self.noise = noise
-        self._trust = trust
         self.repeats = 1
         """How often a look is repeated when nothing is known of what it will show."""
         self._regular = 0.0  # how far f was seen to bend regularly
@@ -66,7 +63,7 @@ class Pairs:
 
     def shows_kinks(self, change: Change) -> bool:
         """Whether a kink would have shown: it changes f in proportion to the distance, not to its square."""
-        return abs(change.even) * (NEAR - NEAR**2) > 2.0 * self._trust * _LEFT * self.noise
+        return abs(change.even) * (NEAR - NEAR**2) > 2.0 * constants.TRUST * _LEFT * self.noise
 
     def meet(self, distance: float, change: Change) -> None:
         """Note how regularly f bends along one coordinate that matters."""
@@ -108,7 +105,7 @@ class Pairs:
 
         Each of them bends f by several times the noise, so that what noise hides of it is well below.
         """
-        eps = min(self._trust * math.sqrt(self.noise), length)
+        eps = min(constants.TRUST * math.sqrt(self.noise), length)
         return Look(eps, BOTH, self.error(eps, self.repeats), 0.0, repeats=self.repeats)
 
     def read(self, look: Look, change: Change) -> tuple[float, float]:
@@ -121,7 +118,7 @@ class Pairs:
                 near = NEAR * look.eps
                 return change.near / near, 2.0 * self.error(near) + abs(change.even) / look.eps
             # Where nothing changes, nothing is proven.
-            if abs(change.odd) > 2.0 * self._trust * self.noise:
+            if abs(change.odd) > 2.0 * constants.TRUST * self.noise:
                 self._regular = max(self._regular, look.eps)
         value = look.derivative(change)
         return value, look.error(value)
@@ -150,11 +147,11 @@ class Pairs:
         """Return how often a look of that error is to be repeated, to tell what it is about from nothing."""
         if about == 0.0:
             return self.repeats
-        return int(np.clip(math.ceil((2.0 * self._trust * error / about) ** 2), 1, constants.REPEATS))
+        return int(np.clip(math.ceil((2.0 * constants.TRUST * error / about) ** 2), 1, constants.REPEATS))
 
     def telling(self, slope: float, length: float) -> float:
         """Return how far one coordinate should be asked, no farther than `length`, for one pair to tell."""
-        enough = math.sqrt(2.0) * self._trust * self.noise / abs(slope)
+        enough = math.sqrt(2.0) * constants.TRUST * self.noise / abs(slope)
         return min(enough, self.look(length, slope).eps)
 
     def mistrust(self) -> None:
@@ -164,7 +161,7 @@ class Pairs:
 
     def sharpen(self, error: float, curvature: float) -> bool:
         """Repeat looks more often from now on, if their error may hide a decrease above half the noise."""
-        hidden = (self._trust * error) ** 2 / (2.0 * curvature)
+        hidden = (constants.TRUST * error) ** 2 / (2.0 * curvature)
         if self.repeats >= constants.REPEATS or hidden <= 0.5 * self.noise:
             return False
         self.repeats *= 4

@@ -50,6 +50,7 @@ class FirstLook:
         self._differences = differences
         self._along = along
         self._curvature = 0.0, 0.0  # of the last fit, and its error
+        self._coarse = False
         self._looks: list[tuple[float, float]] = []  # distances ahead, ascending, and how f changed there
         self._seen: list[float] = []  # values of f
         self.flat = True
@@ -63,19 +64,22 @@ class FirstLook:
     def take(self, at: Point, noise: float | None) -> Steps[None]:
         """Look, and find out what f is like; `noise` is what the user says of it, None for nothing."""
         differences = self._differences
-        guess = differences.density
+        guess = differences.curvatures.mean
         if differences.fixed:
             noise = noise or 0.0  # whoever chooses ε has thought of it
         if noise is None:
             noise = yield from self._measure(at)
-            if 0.0 < noise <= constants.QUIET * differences.largest:
+            if 0.0 < noise <= constants.QUIET * differences.values.largest:
                 # What is left of large terms that cancel, say: f passes for exact, only with a larger error.
-                differences.grain, differences.density, noise = noise, guess, 0.0
+                differences.values.round(noise)
+                differences.curvatures.assume(guess)
+                noise = 0.0
                 yield from self._fit_exact(at)
         elif noise == 0.0:
             yield from self._fit_exact(at)
         if noise > 0.0:
-            differences.noise, differences.density = noise, guess  # what was fitted was noise
+            differences.values.hear(noise, self._coarse)
+            differences.curvatures.assume(guess)  # what was fitted was noise
             if differences.fixed or not (yield from self._regular(at)):
                 yield from self._fit(at, [1.0, _FAR_NOISY])
 
@@ -92,7 +96,7 @@ class FirstLook:
         farthest, change = self._looks[-1]
         if constants.QUIET * abs(change) / farthest > abs(at.value) > 0.0:
             # |f| is next to nothing beside how it would change over one scale.
-            self._differences.enlarge(abs(change) / farthest)
+            self._differences.values.enlarge(abs(change) / farthest)
         rounding = self._differences.rounding
         found = [change.ahead for change in changes]
         if max(map(abs, found)) <= constants.STRIDE * rounding or 0.0 in found:
@@ -123,7 +127,7 @@ class FirstLook:
         if shown > constants.TRUST * self._differences.rounding:
             return False
         if shown > self._differences.rounding:
-            self._differences.grain = shown / math.sqrt(2.0)
+            self._differences.values.round(shown / math.sqrt(2.0))
         return True
 
     def _exact(self, at: Point) -> Steps[None]:
@@ -136,9 +140,8 @@ class FirstLook:
                 # It bends by more than its curvature: that is told, roughly.
                 (_, _), (middle, two), (far, three) = self._looks[-3:]
                 bend = abs(three - self.jump - (two - self.jump) * far / middle) / far**2
-                self._differences.density = max(
-                    self._differences.density, bend / max(self._along.squares, 1e-300)
-                )
+                curvatures = self._differences.curvatures
+                curvatures.assume(max(curvatures.mean, bend / max(self._along.squares, 1e-300)))
                 return
             self._refit()
 
@@ -189,7 +192,7 @@ class FirstLook:
         step = quantum(values) or grid(values) or min(abs(moved) for _, moved in self._looks if moved)
         # Counts of something random are coarse too, but they are noise.
         again = yield Ask.at(at.x, Role.AGAIN, 2)
-        self._differences.coarse = bool((again == at.value).all())
+        self._coarse = bool((again == at.value).all())
         return step / math.sqrt(12.0)
 
     def _level(self, at: Point, first: float = 0.0) -> Steps[float]:
@@ -234,14 +237,14 @@ class FirstLook:
         # The curvature of the whole set, or its bound when none shows.
         self._curvature = curvature, uncertain
         bound = max(abs(curvature), uncertain)
-        differences.density = bound / max(self._along.squares, 1e-300)
+        differences.curvatures.assume(bound / max(self._along.squares, 1e-300))
         self.value = quotient - 0.5 * near * curvature
         self.error = differences.rounding / near + 0.5 * near * uncertain
 
     def _regular(self, at: Point) -> Steps[bool]:
         """Look to both sides, as far as f bends regularly; return whether it does at some distance."""
         differences = self._differences
-        pairs = Pairs(differences.noise, constants.TRUST)
+        pairs = Pairs(differences.noise)
         longest = math.inf
         # What loud noise leaves to be seen is far away.
         loud = differences.noise > _CLOSE * differences.scale
@@ -255,15 +258,14 @@ class FirstLook:
                 longest = far
                 far *= math.sqrt(0.5 / bend)
             elif pairs.regular(change):
-                differences.density = (
-                    2.0 * bend * differences.scale / far**2 / max(self._along.squares, 1e-300)
-                )
+                bent = 2.0 * bend * differences.scale / far**2
+                differences.curvatures.assume(bent / max(self._along.squares, 1e-300))
                 if loud or pairs.shows_kinks(change):
-                    differences.pairs = pairs
+                    differences.look_to_both_sides(pairs)
                     self.value, self.error = pairs.begin(far, change)
                 # Farther is better while f bends by much less than |f|; where noise hides much, by more.
                 if bend > 0.1 and abs(change.odd) < _HIDDEN * differences.noise:
-                    differences.bends = 2.0
+                    differences.look_farther()
                 farthest = min(constants.NOISY_STRIDE**2 * far, self._along.room.both)
                 further = min(differences.length(self._along.squares), farthest)
                 if further < 2.0 * far or further >= longest:

@@ -25,6 +25,138 @@ from gracezo.methods.auto.instrument.look import AHEAD, EVERYWHERE, Change, Look
 _ULP = float(np.finfo(np.float64).eps)
 
 
+class Values:
+    """What a value of f is worth: its size here and so far, and its error."""
+
+    def __init__(self) -> None:
+        self._first = math.nan  # f where the run began
+        self.fallen = 0.0
+        """By how much f has fallen since."""
+        self.magnitude = 0.0
+        """The size of f at the present point."""
+        self.scale = 0.0
+        """The largest |f| since the first look: what a step could gain at most, for want of better."""
+        self.largest = 0.0
+        """The same since the beginning of the run."""
+        self.noise = 0.0
+        """The standard deviation of f's noise, as far as it is known."""
+        self.grain = 0.0
+        """The error of a value of f, where it is above its last places and f passes for exact still."""
+        self.coarse = False
+        """Whether what is taken for noise is the step of a coarse function."""
+
+    def centre(self, value: float) -> None:
+        """Note f at the point around which differences are taken from now on."""
+        self.magnitude = abs(value) or 1.0  # at zero nothing tells the scale of f
+        if math.isnan(self._first):
+            self._first = value
+        self.fallen = self._first - value
+        self.scale = max(self.scale, self.magnitude)
+        self.largest = max(self.largest, self.scale)
+
+    def forget(self) -> None:
+        """Forget what was learned of f where it was of another size: nothing is known but that f is noisy."""
+        self.grain = self.scale = 0.0
+
+    def enlarge(self, size: float) -> None:
+        """Take f for a sum of terms of that size, which cancel where |f| is far below: they are rounded."""
+        self.scale = max(self.scale, size)
+        self.largest = max(self.largest, size)
+        self.round(max(self.grain, constants.ROUNDING * _ULP * size / math.sqrt(2.0)))
+
+    def round(self, grain: float) -> None:
+        """Take f for exact up to an error above its last places."""
+        self.grain = grain
+
+    def hear(self, noise: float, coarse: bool = False) -> None:
+        """Take f for noisy; it may be that it is coarse."""
+        self.noise, self.coarse = noise, coarse
+
+    @property
+    def rounding(self) -> float:
+        """The error of one difference of two values of f."""
+        error = max(self.noise, self.grain)
+        return max(constants.ROUNDING * _ULP * self.magnitude, math.sqrt(2.0) * error)
+
+    @property
+    def exact(self) -> float:
+        """The same by rounding alone, where |f| was largest."""
+        return max(constants.ROUNDING * _ULP * self.scale, math.sqrt(2.0) * self.grain)
+
+
+class Curvatures:
+    """How f bends: along an anonymous coordinate, in the mean over all of them, and along those met."""
+
+    def __init__(self) -> None:
+        self.mean = math.nan
+        """Curvature of an anonymous coordinate."""
+        self._met: list[float] = []
+        self._flattest = math.inf  # the least positive one met
+        self._typical, self.varied = math.nan, 1.0
+        """How badly the typical one stands in for a single one: the share of a step's gain that it loses."""
+
+    def forget(self) -> None:
+        """Forget what was learned."""
+        self.mean, self._flattest, self._typical, self.varied = math.nan, math.inf, math.nan, 1.0
+        self._met.clear()
+
+    def assume(self, mean: float) -> None:
+        """Take the curvature of an anonymous coordinate for that."""
+        self.mean = mean
+
+    def meet(self, curvature: float) -> None:
+        """Note the measured curvature of one coordinate."""
+        self._met.append(curvature)
+        if curvature > 0.0:
+            self._flattest = min(self._flattest, curvature)
+        if met := [h for h in self._lately if h > 0]:
+            self._typical = float(np.median(met))
+        if len(last := [h for h in self._met[-7:] if h > 0]) == 7:
+            ratio = np.array(last) / float(np.median(last))
+            self.varied = float(np.mean(np.minimum((ratio - 1.0) ** 2, 1.0)))
+        else:
+            self.varied = 1.0
+
+    @property
+    def _lately(self) -> list[float]:
+        return self._met[-31:]
+
+    @property
+    def known(self) -> bool:
+        """Whether that of a coordinate that matters has been measured."""
+        return not math.isnan(self._typical)
+
+    @property
+    def typical(self) -> float:
+        """That of a coordinate that matters: the median of those met."""
+        return self._typical if self.known else max(self.mean, 0.0)
+
+    @property
+    def flattest(self) -> float:
+        """The least of those met; the typical one while there is none."""
+        return min(self._flattest, self.typical)
+
+    @property
+    def size(self) -> float:
+        """The same by magnitude, zero while there is none."""
+        return float(np.median(np.abs(self._lately))) if self._met else 0.0
+
+    @property
+    def largest(self) -> float:
+        """The largest of those met lately, of either sign."""
+        return max((abs(curvature) for curvature in self._lately), default=0.0)
+
+    def deviation(self, expected: float) -> float:
+        """Return how far one may be from the expected; without limit while few have been met."""
+        if len(self._met) < 3:
+            return math.inf
+        return max(float(np.std(self._lately)), math.sqrt(constants.ALIKE) * expected)
+
+    def odd(self, curvature: float) -> bool:
+        """Whether one is far above those met, so that a wrong slope may be behind it."""
+        return len(self._met) >= 3 and curvature > 3.0 * self.typical
+
+
 class Differences:
     """Chooses ε and prices its error.
 
@@ -39,57 +171,37 @@ class Differences:
     def __init__(self, eps: float | None = None, tol: float | None = None) -> None:
         self._fixed = eps
         self._tol = tol or 0.0
-        self._first = math.nan  # f where the run began
-        self._fallen = 0.0
-        self._magnitude = 0.0
-        self._ulp_x = 0.0
-        self._met: list[float] = []
-        self.noise = 0.0
-        """The standard deviation of f's noise, as far as it is known."""
-        self.grain = 0.0
-        """The error of a value of f, where it is above its last places and f passes for exact still."""
-        self.coarse = False
-        """Whether what is taken for noise is the step of a coarse function."""
+        self.values = Values()
+        """What a value of f is worth."""
+        self.curvatures = Curvatures()
+        """How f bends."""
         self.pairs: Pairs | None = None
         """Looks to both sides, where f is noisy and smooth."""
-        self.bends = 0.5
-        """By how much of |f| a look may bend it."""
-        self._flattest = math.inf  # the least positive curvature met
-        self._bent = 0.0  # the same of either sign, when ε is so long that it matters
-        self._typical, self._varied = math.nan, 1.0  # of those met
-        self.scale = 0.0
-        """The largest |f| since the first look: what a step could gain at most, for want of better."""
-        self.largest = 0.0
-        """The same since the beginning of the run."""
+        self._bends = 0.5  # by how much of |f| a look may bend it
+        self._ulp_x = 0.0
         self._bounds = (1.0, 1)  # squared errors in units of their bounds, summed, and their number
-        self.density = math.nan
-        """Curvature of an anonymous coordinate, in the mean over all of them."""
 
     def centre(self, x: FloatArray, value: float) -> None:
         """Note the point around which differences are taken from now on."""
-        self._magnitude = abs(value) or 1.0  # at zero nothing tells the scale of f
-        if math.isnan(self._first):
-            self._first = value
-        self._fallen = self._first - value
-        self.scale = max(self.scale, self._magnitude)
-        self.largest = max(self.largest, self.scale)
+        self.values.centre(value)
         self._ulp_x = _ULP * float(np.max(np.abs(x), initial=0.0))
-        if math.isnan(self.density):
+        if math.isnan(self.curvatures.mean):
             # Nothing is known yet: as if f fell to zero over a distance of one (or of x itself).
             reach = 1.0 + float(np.mean(x * x))
-            self.density = 2.0 * self._magnitude / reach
+            self.curvatures.assume(2.0 * self.values.magnitude / reach)
 
     def forget(self) -> None:
         """Forget what was learned of f where it was of another size: nothing is known but that f is noisy."""
-        self.grain, self.density, self.scale = 0.0, math.nan, 0.0
-        self._met.clear()
-        self._typical, self._varied, self._bent, self._flattest = math.nan, 1.0, 0.0, math.inf
+        self.values.forget()
+        self.curvatures.forget()
 
-    def enlarge(self, size: float) -> None:
-        """Take f for a sum of terms of that size, which cancel where |f| is far below: they are rounded."""
-        self.scale = max(self.scale, size)
-        self.largest = max(self.largest, size)
-        self.grain = max(self.grain, constants.ROUNDING * _ULP * size / math.sqrt(2.0))
+    def look_to_both_sides(self, pairs: Pairs) -> None:
+        """Look to both sides from now on."""
+        self.pairs = pairs
+
+    def look_farther(self) -> None:
+        """Let a look bend f by more than |f|, because noise hides what is nearer."""
+        self._bends = 2.0
 
     @property
     def fixed(self) -> bool:
@@ -97,10 +209,19 @@ class Differences:
         return self._fixed is not None
 
     @property
+    def noise(self) -> float:
+        """The standard deviation of f's noise, as far as it is known."""
+        return self.values.noise
+
+    @property
+    def scale(self) -> float:
+        """The largest |f| since the first look."""
+        return self.values.scale
+
+    @property
     def rounding(self) -> float:
         """The error of one difference of two values of f."""
-        error = max(self.noise, self.grain)
-        return max(constants.ROUNDING * _ULP * self._magnitude, math.sqrt(2.0) * error)
+        return self.values.rounding
 
     @property
     def negligible(self) -> float:
@@ -108,58 +229,9 @@ class Differences:
 
         Or below the tolerance.
         """
-        exact = max(constants.ROUNDING * _ULP * self.scale, math.sqrt(2.0) * self.grain)
-        return max(constants.TRUST * exact, 2.0 * self._deviation, self._tol * self._fallen)
-
-    @property
-    def _deviation(self) -> float:
-        """The standard deviation of what repeated looks show of f at one point."""
-        return self.noise / math.sqrt(self.pairs.repeats if self.pairs else 1)
-
-    @property
-    def typical(self) -> float:
-        """The curvature of a coordinate that matters: the median of those met."""
-        return max(self.density, 0.0) if math.isnan(self._typical) else self._typical
-
-    @property
-    def varied(self) -> float:
-        """How badly the typical curvature stands in for a single one: the share of a step's gain it loses."""
-        return self._varied
-
-    @property
-    def knows_curvature(self) -> bool:
-        """Whether the curvature of a coordinate that matters has been measured."""
-        return not math.isnan(self._typical)
-
-    @property
-    def most_curved(self) -> float:
-        """The largest curvature of those met lately, of either sign."""
-        return max((abs(curvature) for curvature in self._met[-31:]), default=0.0)
-
-    def curvature_deviation(self, expected: float) -> float:
-        """Return how far a curvature may be from the expected one; without limit while few have been met."""
-        if len(self._met) < 3:
-            return math.inf
-        return max(float(np.std(self._met[-31:])), math.sqrt(constants.ALIKE) * expected)
-
-    def odd(self, curvature: float) -> bool:
-        """Whether a curvature is far above those met, so that a wrong slope may be behind it."""
-        return len(self._met) >= 3 and curvature > 3.0 * self.typical
-
-    def meet(self, curvature: float) -> None:
-        """Note the measured curvature of one coordinate."""
-        self._met.append(curvature)
-        if curvature > 0.0:
-            self._flattest = min(self._flattest, curvature)
-        if self.noise:
-            self._bent = float(np.median(np.abs(self._met[-31:])))
-        if met := [h for h in self._met[-31:] if h > 0]:
-            self._typical = float(np.median(met))
-        if len(last := [h for h in self._met[-7:] if h > 0]) == 7:
-            ratio = np.array(last) / float(np.median(last))
-            self._varied = float(np.mean(np.minimum((ratio - 1.0) ** 2, 1.0)))
-        else:
-            self._varied = 1.0
+        # The standard deviation of what repeated looks show of f at one point.
+        deviation = self.noise / math.sqrt(self.pairs.repeats if self.pairs else 1)
+        return max(constants.TRUST * self.values.exact, 2.0 * deviation, self._tol * self.values.fallen)
 
     @property
     def met(self) -> float:
@@ -184,7 +256,7 @@ class Differences:
         """Return the curvature to use for a Newton step along one coordinate of that slope."""
         if curvature > 0.0:
             return curvature
-        return max(self.typical, self.floor(slope), float(np.finfo(np.float64).tiny))
+        return max(self.curvatures.typical, self.floor(slope), float(np.finfo(np.float64).tiny))
 
     def promise(self, slope: float) -> float:
         """Return the decrease that a Newton step along one anonymous coordinate promises."""
@@ -198,9 +270,9 @@ class Differences:
         Their mean curvature is known and is subtracted (of `measured`, if those are other weights). Their
         derivative is `about` so large, and the bounds leave them `room`.
         """
-        known = self.density * (squares if measured is None else measured)
+        known = self.curvatures.mean * (squares if measured is None else measured)
         ahead = self._ahead(self._doubtful(squares), about, known, room.ahead)
-        sharp = self._met and ahead.fixed * max(squares, 1.0) <= constants.UNSEEN * abs(about)
+        sharp = self.curvatures.known and ahead.fixed * max(squares, 1.0) <= constants.UNSEEN * abs(about)
         if self.pairs is None or sharp or room.both <= ahead.eps:
             return ahead
         return self.pairs.look(min(self.length(squares), room.both), about)
@@ -226,27 +298,22 @@ class Differences:
         typical of those that matter.
         """
         share = 2.0 / math.sqrt(max(squares, 4.0))
-        return self.density * squares * share + max(self.typical, self._bent)
+        bent = self.curvatures.size if self.noise else 0.0  # ε is so long then that either sign matters
+        return self.curvatures.mean * squares * share + max(self.curvatures.typical, bent)
 
     def read(self, look: Look, change: Change, foreseen: float = 0.0) -> tuple[float, float]:
         """Return the derivative that a look shows beyond what was foreseen, and its error."""
         if self.pairs is not None and look.shares is not AHEAD:
             value, error = self.pairs.read(look, change)
-            self.noise = max(self.noise, self.pairs.noise)
+            self.values.hear(max(self.noise, self.pairs.noise), self.values.coarse)
             return value - foreseen, error
         value = look.derivative(change) - foreseen
         return value, look.error(value)
 
     def length(self, squares: float) -> float:
         """Return how far anonymous coordinates can go before they bend f by too much."""
-        return math.sqrt(
-            2.0 * self.bends * self.scale / max(abs(self.density) * squares + self.typical, 1e-300)
-        )
-
-    @property
-    def flattest(self) -> float:
-        """The least curvature of those met; the typical one while there is none."""
-        return min(self._flattest, self.typical)
+        curvature = abs(self.curvatures.mean) * squares + self.curvatures.typical
+        return math.sqrt(2.0 * self._bends * self.scale / max(curvature, 1e-300))
 
     def _ahead(self, doubtful: float, about: float, known: float, most: float, least: float = 0.0) -> Look:
         eps = min(max(self.size(doubtful, about), least), most)

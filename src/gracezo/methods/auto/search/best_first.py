@@ -383,7 +383,7 @@ class Search:
     def _alike(self, group: Group) -> bool:
         """Whether a single coordinate needs no query of its own: all those met were smooth and much alike."""
         smooth = self.belief.rate(int(group.u > 0)) > 1.0 - constants.ALIKE
-        return smooth and self._differences.varied < constants.ALIKE
+        return smooth and self._differences.curvatures.varied < constants.ALIKE
 
     # ------------------------------------------------------------ what came of a group
 

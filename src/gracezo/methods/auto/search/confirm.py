@@ -161,7 +161,7 @@ class Confirmation:
     def _blurred(self, candidate: Candidate) -> bool:
         """Whether the slope is wanted, and background has blurred it by more than a look near by does."""
         differences = self.differences
-        if not (self.complete and differences.pairs is None and differences.knows_curvature):
+        if not (self.complete and differences.pairs is None and differences.curvatures.known):
             return False
         look = differences.across(candidate.weight**2, candidate.slope, room=candidate.room)
         return candidate.error > look.fixed / abs(candidate.weight)
@@ -177,7 +177,7 @@ class Confirmation:
             return Wrong()
         self.belief.tried(candidate.side, True)
         # Its curvature is that of those met, or that of the most curved of them.
-        bias = 0.5 * look.eps * abs(weight) * self.differences.most_curved
+        bias = 0.5 * look.eps * abs(weight) * self.differences.curvatures.largest
         error = math.hypot(error, bias)
         return Found(candidate.coordinate, value, error, math.nan, value, error)
 
@@ -203,7 +203,7 @@ class Confirmation:
                 down = min(change, first[1]) < 0.0
             if down:
                 bent = first is None and 0.5 * curvature * length > 0.1 * abs(slope)
-                if candidate.side and bent and differences.odd(curvature):
+                if candidate.side and bent and differences.curvatures.odd(curvature):
                     # Probed uphill, confirmed downhill: a kink may lie between, with another slope behind it.
                     first, wanted = (length, change), 0.5 * length
                     continue
@@ -238,7 +238,7 @@ class Confirmation:
         """Take in what a look on the way down has shown."""
         self.belief.tried(candidate.side, True)
         if not math.isnan(curvature):
-            self.differences.meet(curvature)
+            self.differences.curvatures.meet(curvature)
             if 0.0 < 0.5 * curvature * length <= constants.TRUST * candidate.error:
                 # Perhaps nothing but the error of the slope: it promises no more than all of f.
                 curvature = max(curvature, self.differences.floor(slope))
@@ -254,7 +254,7 @@ class Confirmation:
         """Return steepness and curvature, given by how much f changed."""
         steepness, expected = abs(candidate.slope), self.differences.newton(candidate.slope)
         missed = change + length * steepness - 0.5 * length**2 * expected
-        bends = 0.5 * length**2 * self.differences.curvature_deviation(expected)
+        bends = 0.5 * length**2 * self.differences.curvatures.deviation(expected)
         slips = length * candidate.error
         share = 1.0 if not math.isfinite(bends) or slips == 0.0 else bends**2 / (bends**2 + slips**2)
         return steepness - (1.0 - share) * missed / length, expected + 2.0 * share * missed / length**2
@@ -327,7 +327,7 @@ class Confirmation:
                     pairs.mistrust()
                 return Wrong()
             if (
-                (hidden or differences.odd(curvature))
+                (hidden or differences.curvatures.odd(curvature))
                 and longer < (_LONGER if hidden else 1)
                 and length < room
             ):
@@ -342,7 +342,7 @@ class Confirmation:
         if not math.isnan(change.near):
             pairs.meet(length, change)
         if not hidden:
-            differences.meet(curvature)
+            differences.curvatures.meet(curvature)
         # Where it is much the same, all that the group showed was this one.
         same = abs(measured - slope) <= _SAME * abs(slope)
         taken = (slope, 0.0) if same else (measured, error)

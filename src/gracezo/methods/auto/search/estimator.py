@@ -329,7 +329,7 @@ class Estimation:
 
         def absorb(change: Change) -> None:
             value, error = differences.read(look, change)
-            bias = 0.5 * look.eps * differences.most_curved
+            bias = 0.5 * look.eps * differences.curvatures.largest
             self._found[coordinate] = Slope(side * value, math.hypot(error, bias), True)
 
         return look.request(np.array([coordinate]), np.array([side]), Role.CONFIRM, absorb)

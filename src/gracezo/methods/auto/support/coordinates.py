@@ -76,7 +76,7 @@ class Support:
     def smooth(self) -> FloatArray:
         """The same, of f between kinks."""
         differences = self._differences
-        floor = np.maximum(self.slopes**2 / (2.0 * differences.scale), differences.typical)
+        floor = np.maximum(self.slopes**2 / (2.0 * differences.scale), differences.curvatures.typical)
         return np.where(self.curvatures > 0.0, self.curvatures, np.maximum(floor, np.finfo(np.float64).tiny))
 
     @property
@@ -257,7 +257,7 @@ class Support:
 
     def bend(self, limit: int) -> list[Request]:
         """Return queries for missing curvatures, while they leave much of the step's promise to guesswork."""
-        if self._differences.varied < constants.ALIKE:
+        if self._differences.curvatures.varied < constants.ALIKE:
             return []
         # One that comes to a wall before it comes so far goes to that wall, whatever its curvature.
         lengths = constants.CONFIRM * np.abs(self.slopes) / self.diagonal
@@ -276,7 +276,7 @@ class Support:
         def absorb(change: Change) -> None:
             curvature = 2.0 * (change.ahead + length * abs(slope)) / length**2
             self.curvatures[member] = curvature
-            self._differences.meet(curvature)
+            self._differences.curvatures.meet(curvature)
 
         step = -float(np.copysign(length, slope))
         return Request(self.indices[member : member + 1], np.array([step]), Role.CONFIRM, absorb)

@@ -279,7 +279,7 @@ class Agenda:
             return False
         # What is seen of all groups together, and in none of them, is hidden too.
         error = max(partition.error, partition.open.norm / constants.TRUST)
-        return differences.pairs.sharpen(error, differences.flattest)
+        return differences.pairs.sharpen(error, differences.curvatures.flattest)
 
     def _replanted(self, at: Point, fallen: float) -> list[Request] | None:
         self.parts.search.plant(*self.begin())

@@ -123,7 +123,7 @@ class Sparse:
         """Take a first look again, if f is so small by now that rounding may have hidden what is left."""
         fallen, problem = self._start.value - at.value, self._parts.problem
         least = max(problem.tol or 0.0, constants.NOTHING) * fallen
-        least = max(least, self.differences.grain / constants.SMALL)
+        least = max(least, self.differences.values.grain / constants.SMALL)
         small = least < abs(at.value) <= constants.SMALL * self.differences.scale
         if self.noise or self.kinked or not small:
             return False

@@ -357,7 +357,7 @@ def test_what_is_found_is_taken_out_of_its_group() -> None:
     assert len(asked) == 1
     assert outcome.found is not None
     assert outcome.found.slope == pytest.approx(2.0)
-    assert outcome.found.curvature == pytest.approx(world.differences.density, rel=1e-6)
+    assert outcome.found.curvature == pytest.approx(world.differences.curvatures.mean, rel=1e-6)
     assert outcome.groups == (group,)
     assert outcome.taken is not None
     assert outcome.taken.position == at

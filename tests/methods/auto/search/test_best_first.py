@@ -54,7 +54,7 @@ def opened(search: Search, values: list[float], size: int) -> None:
 def answer(search: Search, gradient: FloatArray, requests: list[Request]) -> None:
     """Answer with what a function of that gradient and the guessed curvature would."""
     for request in requests:
-        bend = 0.5 * search._differences.density * float(request.steps @ request.steps)
+        bend = 0.5 * search._differences.curvatures.mean * float(request.steps @ request.steps)
         request.absorb(Change(float(gradient[request.indices] @ request.steps) + bend))
 
 

@@ -61,7 +61,7 @@ class TestDown:
         """Return differences with which a slope of one is asked at that length first."""
         differences = Differences()
         differences.centre(np.zeros(1), 10.0)
-        differences.density = constants.CONFIRM / first
+        differences.curvatures.assume(constants.CONFIRM / first)
         return differences
 
     def asked(self, line: Line, u: float, first: float, error: float = 1e-12) -> tuple[list[float], Answer]:
@@ -138,9 +138,9 @@ class TestBlurred:
     def confirmation(self, *, complete: bool) -> Confirmation:
         differences = Differences()
         differences.centre(np.zeros(1), 2.0)  # a slope of one promises no more than that
-        differences.density = 0.3
+        differences.curvatures.assume(0.3)
         for _ in range(5):
-            differences.meet(0.3)
+            differences.curvatures.meet(0.3)
         return Confirmation(differences, believing(), Walls(), complete)
 
     def test_what_was_missed_is_shared_out_by_how_uncertain_slope_and_curvature_are(self) -> None:
@@ -176,12 +176,14 @@ class TestBothSides:
     def confirmation(self, level: float, finds: int) -> tuple[Confirmation, Pairs]:
         differences = Differences()
         differences.centre(np.zeros(1), 1.0)
-        differences.noise, differences.pairs = level, Pairs(level, 4.0)
-        differences.pairs.begin(0.1, Change(0.1, -0.1, 0.05))
+        differences.values.hear(level)
+        pairs = Pairs(level)
+        pairs.begin(0.1, Change(0.1, -0.1, 0.05))
+        differences.look_to_both_sides(pairs)
         for _ in range(finds):
-            differences.pairs.meet(0.1, Change(0.1, -0.1, 0.05))
-            differences.meet(1.0)
-        return Confirmation(differences, believing(), Walls()), differences.pairs
+            pairs.meet(0.1, Change(0.1, -0.1, 0.05))
+            differences.curvatures.meet(1.0)
+        return Confirmation(differences, believing(), Walls()), pairs
 
     @pytest.mark.parametrize(("slope", "queries"), [(0.1, 2), (3.0, 1)])
     def test_a_coordinate_that_promises_little_is_confirmed_on_both_sides(

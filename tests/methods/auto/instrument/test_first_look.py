@@ -1,0 +1,125 @@
+"""The first look: whether f is exact, rounded, coarse or noisy, and what it costs to know."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import gracezo
+from gracezo.core.types import FloatArray
+from gracezo.estimators.noise import grid, quantum
+from gracezo.problems import Distance, Magnitude
+from gracezo.problems.base import Benchmark
+
+Objective = Callable[[FloatArray], float]
+
+
+def noisy(fun: Benchmark, level: float, seed: int) -> Objective:
+    random = np.random.default_rng([seed, 1])
+    deviation = level * fun(fun.x0)
+    return lambda x: fun(x) + deviation * float(random.standard_normal())
+
+
+def rounded(fun: Benchmark) -> Objective:
+    return lambda x: float(np.float32(fun(x)))
+
+
+# ------------------------------------------------------------ what f is like
+
+
+@given(st.lists(st.floats(0.5, 100.0), min_size=3, max_size=9, unique=True))
+def test_float32_shows_in_the_last_digits(values: list[float]) -> None:
+    coarse = np.array(values, np.float32).astype(np.float64)
+    step = quantum(coarse)
+    if len(np.unique(coarse)) >= 3 and (np.diff(coarse) != 0).sum() >= 2:
+        assert step >= np.spacing(np.float32(coarse.min())) / 2**24
+        assert (np.rint(np.diff(coarse) / step) * step == np.diff(coarse)).all()
+
+
+def test_exact_values_have_no_step() -> None:
+    random = np.random.default_rng(0)
+    assert not any(quantum(random.normal(size=7)) for _ in range(1000))
+    assert quantum(np.zeros(5)) == 0.0
+
+
+@given(
+    step=st.floats(1e-3, 1e3),
+    base=st.floats(-1e3, 1e3),
+    counts=st.lists(st.integers(1, 10_000), min_size=2, max_size=6, unique=True),
+)
+def test_values_on_a_grid_show_its_step(step: float, base: float, counts: list[int]) -> None:
+    found = grid(base + step * np.array([0, 0, *counts]))
+    assert found == pytest.approx(math.gcd(*counts) * step, rel=1e-6)
+
+
+def test_other_values_show_no_grid() -> None:
+    random = np.random.default_rng(0)
+    assert not any(grid(random.normal(size=7)) for _ in range(1000))
+    assert grid(np.ones(5)) == 0.0
+    assert grid(np.array([1.0, 2.0, 2.0])) == 0.0  # one change: it may be any multiple
+
+
+def test_the_noise_of_rounding_is_that_of_an_even_spread() -> None:
+    fun = Distance(101)
+    result = gracezo.minimize(rounded(fun), fun.x0, seed=1, max_queries=300)
+    step = float(np.spacing(np.float32(fun(fun.x0))))
+    assert f"standard deviation of about {step / math.sqrt(12.0):.2g}" in result.message
+
+
+@pytest.mark.parametrize("problem", [Distance, Magnitude])
+def test_an_exact_function_pays_at_most_three_queries(problem: type[Distance] | type[Magnitude]) -> None:
+    price = []
+    for seed in range(100, 110):
+        fun = problem(seed)
+        target = 0.01 * fun(fun.x0)
+        told = gracezo.minimize(fun, fun.x0, seed=seed, target=target, noise=0.0)
+        looked = gracezo.minimize(fun, fun.x0, seed=seed, target=target)
+        assert looked.fun_error == told.fun_error == 0.0
+        price.append(looked.nfev - told.nfev)
+    assert np.mean(price) <= 3.0  # one more at the root, where it also serves the slope
+
+
+def test_noise_that_is_told_is_not_measured() -> None:
+    fun = Distance(100)
+    deviation = 1e-5 * fun(fun.x0)
+    told = gracezo.minimize(noisy(fun, 1e-5, 0), fun.x0, seed=0, max_queries=60, noise=deviation)
+    assert f"{deviation:.2g}" in told.message
+    measured = gracezo.minimize(noisy(fun, 1e-5, 0), fun.x0, seed=0, max_queries=60)
+    assert "f is noisy" in measured.message
+
+
+@pytest.mark.parametrize("digits", [2, 3, 5, 6, 8])
+def test_a_coarse_function_is_not_taken_for_a_flat_one(digits: int) -> None:
+    for seed in range(3):
+        fun = Magnitude(seed, d=2000)
+        result = gracezo.minimize(
+            lambda x, fun=fun: round(fun(x), digits), fun.x0, seed=seed, max_queries=300
+        )
+        assert fun(result.x) < 0.5 * fun(fun.x0)
+
+
+def test_float32_costs_no_noise_estimate() -> None:
+    fun = Distance(101)
+    result = gracezo.minimize(rounded(fun), fun.x0, seed=1, max_queries=300)
+    assert fun(result.x) < 1e-5 * fun(fun.x0)
+    assert result.nfev < 200
+
+
+def test_what_cancels_leaves_a_grain_and_is_no_reason_to_look_to_both_sides() -> None:
+    """Large terms leave an error of 1e-11 of f, thousands of its last places: far below noise proper."""
+    goal = np.zeros(300)
+    goal[[7, 90, 250]] = 0.5, -1.0, 0.8
+
+    def f(x: FloatArray) -> float:
+        return float(1e5 + ((x - goal) ** 2).sum()) - 1e5
+
+    result = gracezo.minimize(f, np.zeros(300), seed=0, target=1e-6)
+    assert result.success
+    assert "noisy" not in result.message
+    assert result.nfev <= 40
+    assert "noisy" not in gracezo.minimize(f, np.zeros(300), seed=0, max_queries=60).message
