@@ -1,7 +1,7 @@
 """The site: `make docs` builds it with Sphinx into out/site, with warnings as errors.
 
 The pages are Markdown that GitHub shows as it is: what only the site needs
-(the order of the pages, what is generated) is here and in tools/pages.py.
+(the order of the pages, what is generated) is here and in tools/site_pages.py.
 """
 
 import sys
@@ -10,7 +10,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 sys.path[:0] = [str(ROOT / "src"), str(ROOT)]
 
-from tools import pages  # noqa: E402
+from tools import site_pages  # noqa: E402
 
 import gracezo  # noqa: E402
 
@@ -45,7 +45,7 @@ html_show_sphinx = False
 html_copy_source = False
 html_theme_options = {
     "header_links_before_dropdown": 7,
-    "icon_links": [{"name": "Source", "url": pages.ADDRESS, "icon": "fa-brands fa-github"}],
+    "icon_links": [{"name": "Source", "url": site_pages.ADDRESS, "icon": "fa-brands fa-github"}],
     "navigation_with_keys": False,
     "show_nav_level": 2,
     "show_prev_next": True,
@@ -60,4 +60,4 @@ html_sidebars = {"index": [], "which-tool": [], "**": ["sidebar-nav-bs"]}
 
 def setup(app: object) -> None:
     """Have pages prepared as they are read (called by Sphinx)."""
-    pages.prepare(app)
+    site_pages.prepare(app)

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tools import pages
+from tools import site_pages
 
 import gracezo
 
@@ -18,22 +18,22 @@ ROOT = Path(__file__).parents[1]
 
 def test_every_page_has_its_place_in_the_order() -> None:
     placed = {
-        os.path.normpath(Path(above).parent / page) for above, below in pages.PAGES.items() for page in below
+        os.path.normpath(Path(above).parent / page) for above, below in site_pages.PAGES.items() for page in below
     }
-    there = {str(page.relative_to(pages.DOCS).with_suffix("")) for page in pages.DOCS.rglob("*.md")}
-    there = {page for page in there if not pages.BESIDE.match(page)}
+    there = {str(page.relative_to(site_pages.DOCS).with_suffix("")) for page in site_pages.DOCS.rglob("*.md")}
+    there = {page for page in there if not site_pages.BESIDE.match(page)}
     assert there == placed | {"index", "README"}
 
 
 def test_every_public_name_has_its_place_in_the_reference() -> None:
-    text = (pages.DOCS / "reference" / "api.md").read_text(encoding="utf-8")
+    text = (site_pages.DOCS / "reference" / "api.md").read_text(encoding="utf-8")
     named = " ".join(re.findall(r"<!-- generated: api ([\w ]+) -->", text)).split()
     assert sorted(named) == sorted(set(gracezo.__all__) - {"problems", "theory"})
 
 
 @pytest.mark.parametrize("page", sorted(ROOT.glob("*.md")), ids=lambda page: page.name)
 def test_links_of_pages_beside_docs(page: Path) -> None:
-    for target, _ in pages.LINK.findall(page.read_text(encoding="utf-8")):
+    for target, _ in site_pages.LINK.findall(page.read_text(encoding="utf-8")):
         assert (page.parent / target).exists(), f"{page.name}: {target} is not there"
 
 
