@@ -186,7 +186,7 @@ def test_interrupt_returns_a_result() -> None:
         return float(x @ x)
 
     result = gracezo.minimize(f, [1.0, 2.0], method="fdsa", options={"step_size": 0.1})
-    assert (result.status, result.nfev, result.nit) == (2, 5, 1)
+    assert (result.status, result.nfev, result.nit) == (2, count[0], 1)  # it was paid for
 
 
 def test_copy_false_is_read_only() -> None:

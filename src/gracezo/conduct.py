@@ -127,7 +127,7 @@ def conduct(
     if session is not None and session.result is not None:
         session.result.names = setup.ground.names
         return session.result
-    crew = evaluate if isinstance(evaluate, Spread) else None
+    caller, crew = evaluate, evaluate if isinstance(evaluate, Spread) else None
     on_move = logs.steps(None if callback is None else notify(callback))
     workers = 1 if crew is None else crew.size
     if session is None:
@@ -138,7 +138,7 @@ def conduct(
         evaluate = session.evaluator(run, logs.asks(run, evaluate))
     with live_line(run) if progress else nullcontext():
         try:
-            drive(run, evaluate)
+            drive(run, evaluate, caller)
         finally:
             logs.end(run)
     result = run.result()

@@ -73,7 +73,7 @@ def test_a_run(folder: Path, module: str, capsys: pytest.CaptureFixture[str]) ->
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-@pytest.mark.parametrize(("how", "kept"), [("drop", 79), ("finish", 122)])
+@pytest.mark.parametrize(("how", "kept"), [("drop", 80), ("finish", 122)])
 def test_an_interrupt_ends_in_good_order(
     module: str, capsys: pytest.CaptureFixture[str], number: signal.Signals, how: str, kept: int
 ) -> None:

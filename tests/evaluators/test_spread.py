@@ -14,7 +14,7 @@ from gracezo.core.asks import Ask, DenseRows, Role
 from gracezo.core.errors import EvaluationFailure, Lost, WorkersLost
 from gracezo.evaluators.objective import Objective
 from gracezo.evaluators.serial import Serial
-from gracezo.evaluators.spread import Delivery, Loss, Part, Spread
+from gracezo.evaluators.spread import Delivery, Dropped, Loss, Part, Spread
 from gracezo.evaluators.worker import work
 
 SUM = Serial(Objective(lambda x: float(x.sum()), (), (1,)))
@@ -62,10 +62,10 @@ class FakeCrew:
         late, self.late = self.late, []
         return late
 
-    def drop(self) -> int:
-        count = len(self.under_way)
+    def drop(self) -> Dropped:
+        dropped = Dropped(sum(map(len, self.under_way)), len(self.under_way))
         self.under_way.clear()
-        return count
+        return dropped
 
 
 def ask_of(rows: int) -> Ask:
@@ -109,8 +109,58 @@ def test_what_was_lost_with_others_is_asked_one_by_one() -> None:
     spread = Spread(crew)
     assert [type(outcome) for known in spread(ask_of(3)) for _, outcome in known] == [Lost] * 3
     assert sum(isinstance(outcome, Lost) for known in spread(ask_of(3)) for _, outcome in known) == 1
+    list(spread(ask_of(1)))  # still with care: it was lost when it was alone
     list(spread(ask_of(3)))
-    assert crew.most == [3, 1, 1, 1, 3]
+    assert crew.most == [3, 1, 1, 1, 1, 3]
+
+
+class Mortal(FakeCrew):
+    """Rows of some values end their worker; in a pool, all that is under way is lost with it."""
+
+    def __init__(self, data: st.DataObject, size: int, deadly: set[float], pool: bool) -> None:
+        super().__init__(data, size, 2 * size)
+        self.deadly, self.pool = deadly, pool
+
+    def receive(self, patience: float) -> Sequence[Delivery]:
+        part = self.under_way.pop(self.data.draw(st.integers(0, len(self.under_way) - 1)))
+        points = [float(part.ask.point(row)[0]) for row in range(part.start, part.stop)]
+        done = next((place for place, x in enumerate(points) if x in self.deadly), None)
+        if done is None:
+            return [(part, work(SUM, part.ask.base, part.offsets))]
+        if not self.pool:
+            return [(part, Loss("dead", done + 1, done))]
+        lost, self.under_way = [part, *self.under_way], []
+        return [(one, Loss("broken", certain=len(lost) == 1)) for one in lost]
+
+
+@given(
+    data=st.data(),
+    rows=st.integers(1, 30),
+    size=st.integers(1, 4),
+    deadly=st.sets(st.integers(0, 29).map(float), max_size=3),
+    pool=st.booleans(),
+)
+def test_only_who_ended_a_worker_is_blamed_and_others_are_lost_once_for_each(
+    data: st.DataObject, rows: int, size: int, deadly: set[float], pool: bool
+) -> None:
+    spread = Spread(Mortal(data, size, deadly, pool))
+    list(spread(ask_of(1)))  # from here on the time of a row is known, and parts are large
+    spread._singly = spread._careful = False
+    ask, blamed, beside = ask_of(rows), Counter[float](), Counter[float]()
+    for _ in range(3 * len(deadly) + 2):
+        again = []
+        for row, outcome in [answer for known in spread(ask) for answer in known]:
+            if isinstance(outcome, Lost):
+                x = float(ask.point(row)[0])
+                (blamed if outcome.blamed else beside)[x] += 1
+                if blamed[x] < 3:
+                    again.append(row)
+        if not again:
+            break
+        ask = ask.take(np.array(again))
+    assert not again
+    assert blamed == {x: 3 for x in deadly if x < rows}
+    assert max(beside.values(), default=0) <= 1
 
 
 def test_a_worker_that_never_begins_is_not_waited_for_for_ever() -> None:
@@ -125,10 +175,13 @@ def test_a_worker_that_never_begins_is_not_waited_for_for_ever() -> None:
 @given(data=st.data(), rows=st.integers(1, 20))
 def test_what_is_under_way_is_dropped_when_the_run_ends(data: st.DataObject, rows: int) -> None:
     crew = FakeCrew(data, 2, 4)
-    answering = Spread(crew)(ask_of(rows))
+    spread = Spread(crew)
+    answering = spread(ask_of(rows))
     next(answering)
+    left = sum(map(len, crew.under_way))
     answering.close()
     assert not crew.under_way
+    assert spread.unfinished == left
 
 
 class LeavingCrew(FakeCrew):

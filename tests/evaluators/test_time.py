@@ -108,8 +108,12 @@ def test_a_run_that_waits_ends_in_time(name: str) -> None:
             assert set(multiprocessing.active_children()) <= others | before or name == "process pool"
             assert "could not be stopped" in result.message
     assert took < AGES / 10
-    assert (result.status, result.nfev, result.fun) == (1, 1, 3.0)
+    assert (result.status, result.fun) == (1, 3.0)
+    under_way = {"ours": [2], "one": [1], "threads": [2], "process pool": [2, 3]}  # which fetches one more
+    assert result.nfev - 1 in under_way[name]
+    were = "were" if result.nfev > 2 else "was"
     assert result.message.startswith("0.5 seconds have passed")
+    assert f"{were} under way then, and gave no value" in result.message
 
 
 def test_a_worker_that_will_not_leave_is_killed() -> None:
@@ -117,14 +121,16 @@ def test_a_worker_that_will_not_leave_is_killed() -> None:
     began = time.monotonic()
     result = gracezo.minimize(stubborn, X0, method="fdsa", max_seconds=0.5, workers=2)
     assert time.monotonic() - began < AGES / 10
-    assert (result.status, result.nfev) == (1, 1)
+    assert (result.status, result.nfev) == (1, 3)
     assert set(multiprocessing.active_children()) <= before
 
 
 def test_what_was_in_flight_is_asked_again_and_counted_so(tmp_path: Path) -> None:
     journal = gracezo.Journal(tmp_path / "run.db", fingerprint="value")
     first = gracezo.minimize(hangs, X0, method="fdsa", max_seconds=0.5, workers=1, seed=0, journal=journal)
-    assert first.nfev == 1
+    assert first.nfev == 2
+    again = gracezo.minimize(hangs, X0, method="fdsa", max_seconds=0.5, workers=1, seed=0, journal=journal)
+    assert again.nfev == 2  # it had ended
     more = gracezo.resume(journal, value, max_seconds=AGES, max_queries=9)
     whole = gracezo.minimize(value, X0, method="fdsa", max_queries=9, seed=0)
     assert (more.nfev, more.reasked) == (whole.nfev, 1)
@@ -193,7 +199,7 @@ def test_a_program_that_hangs(workers: str, how: str, tmp_path: Path) -> None:
         chosen = {"none": None, "threads": pool, "ours": 2}[workers]
         if how == "max_seconds":
             result = gracezo.minimize(command, X0, method="fdsa", max_seconds=0.5, workers=chosen)
-            assert (result.status, result.nfev) == (1, 0)
+            assert (result.status, result.nfev) == (1, 1)
         else:
             with pytest.raises(gracezo.EvaluationError, match=r"killed after 0\.5 seconds, its time-out"):
                 gracezo.minimize(command, X0, method="fdsa", timeout=0.5, workers=chosen)

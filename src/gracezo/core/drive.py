@@ -21,6 +21,9 @@ class Evaluator(Protocol):
         The generator is closed early when the run ends in the middle of an
         ask: what has not been answered is then to be dropped. It raises
         `WorkersLost` when no further answer can come.
+
+        One who has an attribute `unfinished` says there how many evaluations had been begun when it was
+        closed or interrupted: they are paid for.
         """
         ...
 
@@ -31,8 +34,12 @@ def rows_at_once(evaluate: Evaluator, count: int) -> int:
     return count if tells is None else tells(count)
 
 
-def drive(run: Run, evaluate: Evaluator) -> None:
-    """Answer a run until it is over."""
+def drive(run: Run, evaluate: Evaluator, caller: Evaluator | None = None) -> None:
+    """Answer a run until it is over.
+
+    `caller` is who calls the function, where `evaluate` only stands in front of it.
+    """
+    queries = 0
     try:
         while (ask := run.next()) is not None:
             known = evaluate(ask)
@@ -42,9 +49,14 @@ def drive(run: Run, evaluate: Evaluator) -> None:
                     if run.stop_if_late():
                         return
             finally:
+                queries = run.nfev
                 known.close()
+                run.unfinished(getattr(caller or evaluate, "unfinished", 0))
     except KeyboardInterrupt:
         run.stop(Status.STOPPED, "interrupted; this is the best so far")
+    except EvaluationError as error:
+        error.result = run.result()  # with what was under way beside the one that failed
+        raise
     except WorkersLost as lost:
         run.stop(Status.FAILED, str(lost))
-        raise EvaluationError(str(lost), run.nfev + 1, run.result()) from (lost.__cause__ or lost)
+        raise EvaluationError(str(lost), queries + 1, run.result()) from (lost.__cause__ or lost)

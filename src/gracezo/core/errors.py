@@ -84,7 +84,14 @@ class EvaluationFailure(Exception):
 
 
 class Lost(EvaluationFailure):
-    """An evaluation was lost with the worker that made it. It was paid for; the point is asked again."""
+    """An evaluation was lost with the worker that made it. It was paid for; the point is asked again.
+
+    `blamed` is whether it is known to have been this evaluation that ended the worker.
+    """
+
+    def __init__(self, how: str, blamed: bool = True) -> None:
+        super().__init__(how)
+        self.blamed = blamed
 
 
 class Irreparable(EvaluationFailure):

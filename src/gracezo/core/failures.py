@@ -4,7 +4,7 @@
 - *retry*: the failed rows of an ask are asked again, together, when all others are answered. A row
   that has failed once more than the limit ends the run.
 - An evaluation that was lost with its worker is asked again, whatever the rule. A point that has taken
-  `MOST_LOSSES` workers with it has failed.
+  `MOST_LOSSES` workers with it has failed; one that was lost because of another has not.
 - *skip*: the algorithm receives NaN. More skipped queries in a row than the limit end the run; the row
   of an ask decides what is in a row, not who answered first. A start cannot be skipped.
 """
@@ -38,6 +38,7 @@ class Failures:
         self._retried = 0
         self._skipped = 0
         self._lost = 0
+        self._unfinished = 0
         self._skips = False  # whether the rows of this ask may be skipped
         self._failures: Counter[int] = Counter()  # of each row of this ask
         self._losses: Counter[int] = Counter()
@@ -57,7 +58,7 @@ class Failures:
         """Take a failure of a row; return it as what it is in the end, or None if the row is only lost."""
         if isinstance(failure, Lost):
             self._lost += 1
-            self._losses[row] += 1
+            self._losses[row] += failure.blamed
             if self._losses[row] < MOST_LOSSES:
                 return None
             failure = EvaluationFailure(
@@ -98,7 +99,7 @@ class Failures:
         lost = [
             row
             for row, failure in failures.items()
-            if isinstance(failure, Lost) and self._losses[row] + 1 < MOST_LOSSES
+            if isinstance(failure, Lost) and self._losses[row] + failure.blamed < MOST_LOSSES
         ]
         failed = sorted(failures.keys() - set(lost))
         if not self._skips:
@@ -124,12 +125,18 @@ class Failures:
         """Note that so many failed rows are asked again."""
         self._retried += rows
 
+    def end(self, unfinished: int) -> None:
+        """Note that so many evaluations were under way when the run ended."""
+        self._unfinished += unfinished
+
     @property
     def summary(self) -> str:
         """What to add to the message of a run; nothing if nothing failed."""
-        told = _said(self._retried, "failed", "asked again") + _said(self._skipped, "failed", "skipped")
-        return told + _said(
-            self._lost, "lost with their workers" if self._lost > 1 else "lost with its worker"
+        return (
+            _said(self._retried, "failed", "asked again")
+            + _said(self._skipped, "failed", "skipped")
+            + _said(self._lost, "lost with their workers" if self._lost > 1 else "lost with its worker")
+            + _said(self._unfinished, "under way then, and gave no value")
         )
 
 

@@ -4,7 +4,8 @@ A `Run` stands between an algorithm and whoever answers it. `next()` gives the
 ask that is to be answered now, or None when the run is over; `record()` takes
 one answer. The rules:
 
-- `nfev` goes up by one for each recorded answer, failed ones too, and nowhere else.
+- `nfev` goes up by one for each recorded answer, failed ones too, and at the end by the evaluations that
+  were under way then; nowhere else.
 - An ask goes out only when the budget reaches for it and for its reserve;
   of a divisible ask, as much goes out as the budget reaches for.
 - Answers may arrive in any order; the algorithm sees them all at once, in the
@@ -171,6 +172,11 @@ class Run:
                 message = f"query {query:,} failed: {failure}"
                 self.stop(Status.FAILED, message)
                 raise EvaluationError(message, query, self.result()) from (failure.__cause__ or failure)
+
+    def unfinished(self, count: int) -> None:
+        """Count evaluations that had been begun when the run ended, and gave no answer."""
+        self.nfev += count
+        self._failures.end(count)
 
     def bearable(self, failures: Mapping[int, EvaluationFailure]) -> list[int]:
         """Return those of the failed rows of the current ask that would not end the run."""

@@ -29,7 +29,7 @@ from gracezo.core.drive import Evaluator
 from gracezo.core.errors import WorkersLost
 from gracezo.core.types import FloatArray
 from gracezo.evaluators.report import Report
-from gracezo.evaluators.spread import Delivery, Loss, Part
+from gracezo.evaluators.spread import Delivery, Dropped, Loss, Part
 from gracezo.evaluators.worker import Missing, work_from_desk
 
 _LOOK_AROUND = 1.0  # seconds after which the cluster is looked at
@@ -179,12 +179,15 @@ class DaskCrew:
             self._stuck[future] = self._under_way[future]
         return [self._under_way.pop(future).part for future in late]
 
-    def drop(self) -> int:
-        """Cancel what has not begun; what has cannot be stopped, and its answer is ignored."""
+    def drop(self) -> Dropped:
+        """Cancel what has not begun; what has cannot be stopped, and its answer is ignored.
+
+        Nobody knows which is which: all may have begun.
+        """
         under_way, self._under_way = self._under_way, {}
         if self._client.status == "running":
             self._client.cancel(list(under_way))
-        return min(len(under_way), self.size)
+        return Dropped(sum(len(task.part) for task in under_way.values()), min(len(under_way), self.size))
 
     def _outcomes(self, done: list[Any]) -> list[Report | Missing | Loss | WorkersLost]:
         try:

@@ -5,8 +5,8 @@ processes, which cannot be told apart: see `worker.py` for what they keep.
 
 An evaluation that has begun cannot be stopped in a pool of others. One that is
 given up, at its time-out, keeps its worker busy until it ends; the crew is the
-smaller by one until then. Python's `ProcessPoolExecutor` cannot go on after one
-of its processes has died: another one like it takes its place.
+smaller by one until then. Python's `ProcessPoolExecutor` and loky's cannot go on
+after one of their processes has died: another one like it takes its place.
 """
 
 from __future__ import annotations
@@ -22,7 +22,6 @@ from concurrent.futures import (
     CancelledError,
     Executor,
     Future,
-    ProcessPoolExecutor,
     ThreadPoolExecutor,
 )
 from queue import Empty, SimpleQueue
@@ -34,7 +33,7 @@ from gracezo.core.drive import Evaluator
 from gracezo.core.errors import WorkersLost
 from gracezo.core.types import FloatArray
 from gracezo.evaluators.report import Report
-from gracezo.evaluators.spread import Delivery, Loss, Part
+from gracezo.evaluators.spread import Delivery, Dropped, Loss, Part
 from gracezo.evaluators.worker import Missing, remember, work, work_from_desk
 
 _Done: TypeAlias = "Future[Any]"
@@ -125,14 +124,16 @@ class _Futures:
     def _given_up(self, future: _Done) -> None:
         """Stop what can be stopped of an evaluation that nobody waits for any more."""
 
-    def drop(self) -> int:
+    def drop(self) -> Dropped:
         """Cancel what has not begun; what has cannot be stopped, and its answer is ignored."""
         under_way, self._under_way = self._under_way, {}
         self._begun.clear()
-        left = [future for future in under_way if not future.cancel() and not future.done()]
+        begun = [future for future in under_way if not future.cancel()]
+        left = [future for future in begun if not future.done()]
         for future in left:
             self._given_up(future)
-        return len(left)
+        self._stuck.update(left)
+        return Dropped(sum(len(under_way[future]) for future in begun), len(left))
 
 
 class Threads(_Futures):
@@ -232,23 +233,23 @@ class OtherExecutor(_Futures):
         try:
             self._submit(part, *task)
         except WorkersLost as lost:
-            if not isinstance(lost.__cause__, BrokenExecutor) or type(self._given) is not ProcessPoolExecutor:
+            another = _another(self._given, self._width)
+            if not isinstance(lost.__cause__, BrokenExecutor) or another is None:
                 raise
-            self._replace(self._given)
+            self.close()
+            self._executor = another  # what it does not know it asks for
+            self._stuck.clear()
             self._submit(part, *task)
-
-    def _replace(self, broken: ProcessPoolExecutor) -> None:
-        """Go on with a pool like the one that has broken; what it does not know it asks for."""
-        self.close()
-        settings = {name: getattr(broken, f"_{name}", None) for name in ("mp_context", "initializer")}
-        arguments = getattr(broken, "_initargs", ())
-        self._executor = ProcessPoolExecutor(self._width, **settings, initargs=arguments)
-        self._stuck.clear()
 
     def close(self) -> None:
         """End the pool that has taken the place of a broken one."""
-        if self._executor is not self._given:
-            self._executor.shutdown(wait=False, cancel_futures=True)
+        if self._executor is self._given:
+            return
+        processes = list((getattr(self._executor, "_processes", None) or {}).values())
+        self._executor.shutdown(wait=False)
+        if not all(future.done() for future in self._stuck):  # nobody else would end them
+            for process in processes:
+                process.kill()
 
     def _delivered(self, part: Part, came: Report | Missing) -> Delivery | None:
         if isinstance(came, Report):
@@ -273,6 +274,21 @@ def _width(executor: Executor) -> int | None:
         width = getattr(executor, name, None)
         if isinstance(width, int) and width > 0:
             return width
+    return None
+
+
+def _another(broken: Executor, width: int) -> Executor | None:
+    """Return a pool of as many processes, made like the one that has broken, where it is known how."""
+    for module, context in (
+        ("concurrent.futures.process", "mp_context"),
+        ("loky.process_executor", "context"),
+    ):
+        kind = getattr(sys.modules.get(module), "ProcessPoolExecutor", None)
+        if kind is not None and isinstance(broken, kind):
+            settings = {context: getattr(broken, f"_{context}", None)}
+            settings |= {name: getattr(broken, f"_{name}") for name in ("initializer", "initargs")}
+            another: Executor = kind(width, **settings)
+            return another
     return None
 
 

@@ -27,7 +27,7 @@ class _Reported:
         return Report([outcome], 0.0)
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Mapped:
     """Evaluate by a map; it may be lazy, and need not be.
 
@@ -37,6 +37,7 @@ class Mapped:
     objective: Objective
     mapping: Callable[..., Iterable[Any]]
     chunk_bytes: int = CHUNK_BYTES
+    unfinished: int = 0  # evaluations that may have been begun when the run ended, without an answer
 
     def __call__(self, ask: Ask) -> Generator[list[Answer], None, None]:
         """Yield the answers in the order of the rows, as the map gives them."""
@@ -46,6 +47,7 @@ class Mapped:
             results = self._results(
                 [ask.point(row) if seeds is None else (ask.point(row), seeds[row]) for row in rows]
             )
+            self.unfinished = len(rows)
             for row in rows:
                 report = next(results, None)
                 if not isinstance(report, Report):
@@ -54,6 +56,7 @@ class Mapped:
                         f"for each point, in order; for point {row - start + 1} of {len(rows)} "
                         f"it gave {report!r:.60}"
                     )
+                self.unfinished -= 1
                 yield [(row, report.outcomes[0])]
 
     def _results(self, points: list[FloatArray | tuple[FloatArray, int]]) -> Generator[object, None, None]:

@@ -32,7 +32,7 @@ from gracezo.core.drive import Evaluator
 from gracezo.core.errors import WorkersLost
 from gracezo.core.types import FloatArray
 from gracezo.evaluators.report import Report
-from gracezo.evaluators.spread import Delivery, Loss, Part
+from gracezo.evaluators.spread import Delivery, Dropped, Loss, Part
 from gracezo.evaluators.worker import work
 
 PATIENCE = 0.5  # seconds that a worker gets to clean up before it is killed
@@ -42,7 +42,7 @@ PATIENCE = 0.5  # seconds that a worker gets to clean up before it is killed
 class _Worker:
     process: BaseProcess
     pipe: Connection
-    begun: Any  # a number in shared memory: how many rows of its part it has begun
+    rows: Any  # two numbers in shared memory: how many rows of its part it has begun, and done
     base: FloatArray | None = None  # the one it has at hand
     part: Part | None = None  # what it is doing
     since: float = 0.0  # when it got that
@@ -130,20 +130,24 @@ class Processes:
                 late.append(worker.part)
         return late
 
-    def drop(self) -> int:
+    def drop(self) -> Dropped:
         """Stop the workers that are busy; others take their places when there is work again."""
-        for worker in self._workers:
-            if worker.part is not None:
-                worker.dismiss()
-        return 0
+        busy = [worker for worker in self._workers if worker.part is not None]
+        for worker in busy:
+            worker.dismiss()
+        deadline = time.monotonic() + PATIENCE
+        for worker in busy:
+            worker.process.join(max(0.0, deadline - time.monotonic()))
+            self._bury(worker)
+        return Dropped(sum(worker.rows[0] for worker in busy), 0)  # read when no further row can begin
 
     def _start(self) -> _Worker:
         ours, theirs = self._context.Pipe()
-        begun = self._context.RawValue("q", 0)
+        rows = self._context.RawArray("q", 2)
         process = self._context.Process(
-            target=_serve, args=(theirs, self._pickled, begun), name="gracezo worker"
+            target=_serve, args=(theirs, self._pickled, rows), name="gracezo worker"
         )
-        worker = _Worker(process, ours, begun)
+        worker = _Worker(process, ours, rows)
         _refuse_impossible_places()
         process.start()
         self._workers.append(worker)
@@ -154,7 +158,7 @@ class Processes:
         base = part.ask.base
         worker.part = part  # before it is sent: an interrupt may come at once, and must find a busy worker
         worker.since = time.monotonic()
-        worker.begun.value = 0
+        worker.rows[:] = 0, 0
         try:
             worker.pipe.send((None if worker.base is base else base, part.offsets))
         except OSError:  # it has died
@@ -170,7 +174,7 @@ class Processes:
             report: Report = worker.pipe.recv()
         except (EOFError, OSError):
             self._bury(worker)
-            return Loss(_end(worker.process), worker.begun.value)
+            return Loss(_end(worker.process), *worker.rows)
         return report
 
     def _bury(self, worker: _Worker) -> None:
@@ -233,7 +237,7 @@ def _end(process: BaseProcess) -> str:
 # ---------------------------------------------------------------- in the worker
 
 
-def _serve(pipe: Connection, pickled: bytes, begun: Any) -> None:
+def _serve(pipe: Connection, pickled: bytes, rows: Any) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the driver, who then tells the workers
     signal.signal(signal.SIGTERM, _leave)
     threading.Thread(target=_leave_with_parent, daemon=True).start()
@@ -245,8 +249,8 @@ def _serve(pipe: Connection, pickled: bytes, begun: Any) -> None:
     pipe.send("")
     base: FloatArray | None = None
 
-    def note(rows: int) -> None:
-        begun.value = rows
+    def note(begun: int, done: int) -> None:
+        rows[:] = begun, done
 
     with suppress(EOFError, OSError):  # the driver has gone
         while (task := pipe.recv()) is not None:

@@ -22,7 +22,7 @@ from gracezo.core.drive import Evaluator
 from gracezo.core.errors import WorkersLost
 from gracezo.core.types import FloatArray
 from gracezo.evaluators.report import Report
-from gracezo.evaluators.spread import Delivery, Loss, Part
+from gracezo.evaluators.spread import Delivery, Dropped, Loss, Part
 from gracezo.evaluators.worker import work
 
 _LOOK_AROUND = 1.0  # seconds after which a silent cluster is looked at
@@ -101,12 +101,12 @@ class RayCrew:
             ray.cancel(reference, force=True)
         return [self._under_way.pop(reference)[0] for reference in late]
 
-    def drop(self) -> int:
+    def drop(self) -> Dropped:
         """Cancel what is under way; the workers of what has begun are killed, and Ray starts others."""
         under_way, self._under_way = self._under_way, {}
         for reference in under_way:
             ray.cancel(reference, force=True)
-        return 0
+        return Dropped(sum(len(part) for part, _ in under_way.values()), 0)
 
 
 def _reachable(address: str) -> bool:

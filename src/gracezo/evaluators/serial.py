@@ -13,7 +13,7 @@ from gracezo.core.sampling import seeds_of
 from gracezo.evaluators.objective import Objective
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Serial:
     """Evaluate point by point.
 
@@ -23,6 +23,7 @@ class Serial:
 
     objective: Objective
     copy: bool = True
+    unfinished: int = 0  # evaluations that had been begun when the run ended, without an answer
 
     def at_once(self, count: int) -> int:
         """Return how many rows may be in flight: an evaluator that says nothing may have a whole ask."""
@@ -30,14 +31,18 @@ class Serial:
 
     def __call__(self, ask: Ask) -> Generator[list[Answer], None, None]:
         """Yield the answers in the order of the rows, one call of f at a time."""
-        seeds, one = seeds_of(ask), self.objective.one
-        if self.copy:
-            for row in range(len(ask)):
-                yield [(row, one(ask.point(row), None if seeds is None else seeds[row]))]
-        else:
-            buffer = np.empty_like(ask.base)
-            shown = buffer.view()
-            shown.flags.writeable = False
-            for row in range(len(ask)):
+        seeds = seeds_of(ask)
+        buffer = None if self.copy else np.empty_like(ask.base)
+        for row in range(len(ask)):
+            if buffer is None:
+                x = ask.point(row)
+            else:
                 ask.write(row, buffer)
-                yield [(row, one(shown, None if seeds is None else seeds[row]))]
+                x = buffer.view()
+                x.flags.writeable = False
+            try:
+                outcome = self.objective.one(x, None if seeds is None else seeds[row])
+            except BaseException:  # an interrupt: failures are outcomes
+                self.unfinished = 1
+                raise
+            yield [(row, outcome)]

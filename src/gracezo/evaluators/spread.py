@@ -8,8 +8,10 @@ The rules of this file:
   of an ask have the same size, so that it is known how many rows may be in flight.
 - The rows of a part whose worker died are lost, as far as they were begun: the
   run decides whether to ask them again. Those not begun are sent again.
-- Where it cannot be known whose evaluation ended a worker or a pool, the next ask, which has
-  what was lost, goes out one part at a time.
+- Nobody is blamed for what another has done, nor lost with it again: the ask after a loss, which has what
+  was lost, goes out row by row; and one at a time where it is not known which evaluation ended a worker or
+  a pool.
+- What is under way when the run ends is counted as far as it was begun: it was paid for.
 - Nobody waits for ever: every `TICK` seconds an empty answer says that time goes by.
 - A part that takes longer than the time-out is a failure; its worker is ended where it is ours.
 - When the crew itself is gone, what was evaluated until then is still handed
@@ -21,7 +23,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import NamedTuple, Protocol, TypeAlias
 
 from gracezo.core.asks import Ask, Offsets
 from gracezo.core.errors import EvaluationFailure, Lost, WorkersLost
@@ -40,6 +42,9 @@ class Part:
     start: int
     stop: int
 
+    def __len__(self) -> int:
+        return self.stop - self.start
+
     @property
     def offsets(self) -> Offsets:
         """The displacements of these rows."""
@@ -50,13 +55,25 @@ class Part:
 class Loss:
     """A part was lost with its worker; `how` says to what.
 
-    `begun` is how many of its rows had been begun, None: maybe all. `certain` is whether it was this part
-    that was being evaluated when the worker died.
+    `begun` is how many of its rows had been begun, and `done` how many of these had come to their end; None:
+    maybe all, and maybe none. `certain` is whether it was this part that was being evaluated when the worker
+    died.
     """
 
     how: str
     begun: int | None = None
+    done: int = 0
     certain: bool = True
+
+
+class Dropped(NamedTuple):
+    """What became of the parts under way when nobody wanted them any more.
+
+    `begun` is how many evaluations had been begun, at most, and `left` how many of them could not be stopped.
+    """
+
+    begun: int
+    left: int
 
 
 Delivery: TypeAlias = tuple[Part, Report | Loss | WorkersLost]
@@ -92,8 +109,8 @@ class Crew(Protocol):
         """End the parts that have been worked on for longer, or give them up, and return them."""
         ...
 
-    def drop(self) -> int:
-        """Forget the parts that are under way; return how many evaluations could not be stopped."""
+    def drop(self) -> Dropped:
+        """End the parts that are under way, or forget them."""
         ...
 
 
@@ -111,12 +128,14 @@ class Spread:
     """
 
     def __init__(self, crew: Crew, whole_shares: bool = False, timeout: float | None = None) -> None:
-        self.abandoned = 0  # evaluations that were under way at the end, and could not be stopped
+        self.unfinished = 0  # evaluations that had been begun when the run ended, without an answer
+        self.abandoned = 0  # those of them that could not be stopped
         self._crew = crew
         self._whole_shares = whole_shares
         self._timeout = timeout
         self._row_seconds: float | None = None
-        self._careful = False  # whether only one part may be under way, to see whose fault it is
+        self._singly = False  # whether each row is to go by itself
+        self._careful = False  # whether only one may be under way, to see whose fault it is
 
     @property
     def size(self) -> int:
@@ -129,9 +148,9 @@ class Spread:
 
     def __call__(self, ask: Ask) -> Generator[Sequence[Answer], None, None]:
         """Yield the answers as they come back, and nothing from time to time."""
-        crew, careful = self._crew, self._careful
-        self._careful = False
-        todo = _Todo(ask, self._rows(len(ask)))
+        crew, singly, careful = self._crew, self._singly, self._careful
+        self._singly = self._careful = False
+        todo = _Todo(ask, 1 if singly else self._rows(len(ask)))
         under_way = 0
         gone: WorkersLost | None = None
         try:
@@ -152,18 +171,21 @@ class Spread:
                     if isinstance(came, WorkersLost):
                         gone = gone or came
                     else:
-                        answers += self._answers(todo, part, came)
+                        answers += self._answers(todo, part, came, careful)
                 yield answers
         finally:
             if under_way:
-                self.abandoned = crew.drop()
+                self.unfinished, self.abandoned = crew.drop()
         if gone is not None:
             raise gone
 
-    def _answers(self, todo: _Todo, part: Part, came: Report | Loss) -> list[Answer]:
+    def _answers(self, todo: _Todo, part: Part, came: Report | Loss, careful: bool) -> list[Answer]:
         if isinstance(came, Loss):
-            self._careful = self._careful or not came.certain
-            return todo.lost(part, came)
+            lost = todo.lost(part, came)
+            self._singly = self._singly or bool(lost)
+            unclear = bool(lost) and not any(loss.blamed for _, loss in lost)
+            self._careful = self._careful or unclear or careful
+            return list(lost)
         self._learn(came)
         return list(zip(range(part.start, part.stop), came.outcomes, strict=True))
 
@@ -209,15 +231,19 @@ class _Todo:
         self._next = min(start + self._rows, len(self._ask))
         return Part(self._ask, start, self._next)
 
-    def lost(self, part: Part, loss: Loss) -> list[Answer]:
-        """Return the rows that were lost, and take back those that had not been begun."""
+    def lost(self, part: Part, loss: Loss) -> list[tuple[int, Lost]]:
+        """Return the rows that were lost, and take back those that had not been begun.
+
+        One is to blame if it alone was being evaluated.
+        """
         begun = part.stop if loss.begun is None else min(part.start + loss.begun, part.stop)
         self._deaths = self._deaths + 1 if begun == part.start else 0
         if self._deaths > MOST_DEATHS:
             begun = part.stop
         if begun < part.stop:
             self._again.append(Part(self._ask, begun, part.stop))
-        return [(row, Lost(loss.how)) for row in range(part.start, begun)]
+        alone = loss.certain and begun - part.start - loss.done == 1
+        return [(row, Lost(loss.how, alone and row == begun - 1)) for row in range(part.start, begun)]
 
 
 def _late(part: Part, seconds: float | None) -> list[Answer]:

@@ -16,13 +16,14 @@ from gracezo.evaluators.objective import Objective
 CHUNK_BYTES = 2**26  # bounds the memory of one call, whatever the size of an ask
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class Vectorized:
     """Evaluate the rows of an ask in chunks, one call of f a chunk; `copy` as in `Serial`."""
 
     objective: Objective
     copy: bool = True
     chunk_bytes: int = CHUNK_BYTES
+    unfinished: int = 0  # evaluations that had been begun when the run ended, without an answer
 
     def at_once(self, count: int) -> int:
         """Return how many rows may be in flight: those of one call."""
@@ -42,4 +43,9 @@ class Vectorized:
                 points = points.view()
                 points.flags.writeable = False
             chosen = None if seeds is None else [seeds[row] for row in rows]
-            yield list(zip(rows, self.objective.many(points, chosen), strict=True))
+            try:
+                outcomes = self.objective.many(points, chosen)
+            except BaseException:  # an interrupt: failures are outcomes
+                self.unfinished = len(rows)
+                raise
+            yield list(zip(rows, outcomes, strict=True))

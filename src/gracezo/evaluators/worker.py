@@ -21,19 +21,19 @@ from gracezo.evaluators.report import Report
 
 
 def work(
-    evaluate: Evaluator, base: FloatArray, offsets: Offsets, begun: Callable[[int], None] | None = None
+    evaluate: Evaluator, base: FloatArray, offsets: Offsets, note: Callable[[int, int], None] | None = None
 ) -> Report:
-    """Evaluate rows; `evaluate` answers them in order. `begun` is told how many of them have been begun."""
+    """Evaluate rows; `evaluate` answers them in order. `note` is told how many have been begun, and done."""
     began = time.perf_counter()
     ask = Ask(base, offsets, Role.PROBE)  # the role plays no part in an evaluation
     at_once = rows_at_once(evaluate, len(ask))
-    if begun is not None:
-        begun(at_once)
+    if note is not None:
+        note(at_once, 0)
     outcomes: list[Outcome] = []
     for answers in evaluate(ask):
         outcomes += [outcome for _, outcome in answers]
-        if begun is not None:
-            begun(min(len(outcomes) + at_once, len(ask)))
+        if note is not None:
+            note(min(len(outcomes) + at_once, len(ask)), len(outcomes))
     return Report(outcomes, time.perf_counter() - began)
 
 

@@ -172,7 +172,7 @@ class Store:
         )
         with self.file.believing():
             return {
-                row: recalled(value) if failure is None else (Lost if lost else EvaluationFailure)(failure)
+                row: recalled(value) if failure is None else _failed(failure, lost)
                 for row, value, failure, lost in rows
             }
 
@@ -209,7 +209,7 @@ class Store:
         self.file.add(
             "answers",
             [
-                (ask, row, None, str(outcome), int(isinstance(outcome, Lost)), now)
+                (ask, row, None, str(outcome), _lost(outcome), now)
                 if isinstance(outcome, EvaluationFailure)
                 else (ask, row, stored(outcome), None, 0, now)
                 for row, outcome in answers
@@ -256,3 +256,16 @@ class Store:
         else:
             indices = coordinates = None
         self.file.add("moves", [(step, queries, float(value), curtailed, indices, coordinates)], commit=False)
+
+
+_BLAMED, _BESIDE = 1, 2  # an evaluation was lost with the worker that it ended, or that another one did
+
+
+def _lost(failure: EvaluationFailure) -> int:
+    if not isinstance(failure, Lost):
+        return 0
+    return _BLAMED if failure.blamed else _BESIDE
+
+
+def _failed(why: str, lost: int) -> EvaluationFailure:
+    return Lost(why, blamed=lost == _BLAMED) if lost else EvaluationFailure(why)
