@@ -31,7 +31,7 @@ PAGES: dict[str, list[str]] = {
     ],
     "start/README": ["queries", "result"],
     "tutorials/README": [],
-    "how-to/README": ["noise", "bounds", "failures", "workers", "journal", "see", "vectors"],
+    "how-to/README": ["noise", "bounds", "global", "failures", "workers", "journal", "see", "vectors"],
     "how-it-works/README": ["auto-in-detail", "theory", "trust", "architecture"],
     "reference/README": ["terms", "api", "command-line", "methods", "problems", "versions"],
     "results/README": ["queries", "others", "vectors", "reproduce", "compare-your-own"],

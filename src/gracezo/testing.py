@@ -23,6 +23,8 @@ from gracezo.core.result import Result, Status
 from gracezo.core.types import FloatArray
 from gracezo.methods import catalog
 
+_WIDE = 3.0  # half the width of a box for methods that need one
+
 
 class Valley:
     """A small function with a sparse gradient that stays finite wherever a method may run to.
@@ -61,9 +63,9 @@ class Valley:
 class Walled(Valley):
     """A valley in a box that cuts its minimum off, begins at x0 and fixes every seventh coordinate."""
 
-    def __init__(self) -> None:
+    def __init__(self, lowest: float = -np.inf) -> None:
         super().__init__()
-        self.lower = np.where(np.arange(60) % 2, 0.0, -np.inf)
+        self.lower = np.where(np.arange(60) % 2, 0.0, lowest)
         self.upper = np.where(np.arange(60) % 7, 0.7, 0.0)
         self.lower[::7] = 0.0
         self.bounds = scipy.optimize.Bounds(self.lower, self.upper)
@@ -108,7 +110,10 @@ class Case:
     bounds: object = None
 
     def arguments(self, **others: Any) -> dict[str, Any]:
-        """Return the keywords for `minimize`."""
+        """Return the keywords for `minimize`; bounds, if the method needs them."""
+        bounds = self.bounds
+        if bounds is None and "bounds" in catalog.needs(self.method):
+            bounds = scipy.optimize.Bounds(-_WIDE, _WIDE)
         return {
             "method": self.method,
             "sparsity": self.sparsity,
@@ -116,7 +121,7 @@ class Case:
             "max_queries": self.max_queries,
             "seed": self.seed,
             "on_failure": self.on_failure,
-            "bounds": self.bounds,
+            "bounds": bounds,
         } | others
 
 
@@ -317,7 +322,8 @@ def check_retry(case: Case) -> None:
 
 def check_bounds(case: Case) -> None:
     """Where there are bounds, no point lies outside of them, whoever answers; or the method refuses them."""
-    valley = Walled()
+    lowest = -_WIDE if "bounds" in catalog.needs(case.method) else -np.inf
+    valley = Walled(lowest)
     case = replace(case, bounds=valley.bounds)
     if "bounds" not in getattr(catalog.factory(case.method), "uses", ()):
         try:
@@ -333,7 +339,7 @@ def check_bounds(case: Case) -> None:
     assert expected.x.tobytes() in valley.points, f"{case.method}: the answer was never evaluated"
     assert expected.fun < valley.value(valley.x0), f"{case.method}: no progress within bounds"
     for name, run in WAYS.items():
-        valley = Walled()
+        valley = Walled(lowest)
         assert_same(run(case, valley), expected, f"{case.method} ({name}, within bounds)")
         assert valley.outside == 0, f"{case.method} ({name}): {valley.outside} points outside the bounds"
 

@@ -102,14 +102,16 @@ OPTIONAL_KNOWLEDGE = {
 }
 
 
-def uses(*fields: str) -> Callable[[F], F]:
+def uses(*fields: str, needs: tuple[str, ...] = ()) -> Callable[[F], F]:
     """Mark a factory whose method makes use of these fields of `Problem`, out of `OPTIONAL_KNOWLEDGE`.
 
-    Given to a method that is not so marked, they are an error and not silently ignored.
+    Given to a method that is not so marked, they are an error and not silently ignored. Those that it `needs`
+    are an error if they are not given.
     """
 
     def mark(factory: F) -> F:
         factory.uses = frozenset(fields)  # type: ignore[attr-defined]  # functions have a dictionary
+        factory.needs = frozenset(needs)  # type: ignore[attr-defined]
         return factory
 
     return mark

@@ -16,6 +16,7 @@ from gracezo.core.method import OPTIONAL_KNOWLEDGE, Factory, Method, Problem
 from gracezo.methods.auto import auto
 from gracezo.methods.fdsa import fdsa
 from gracezo.methods.gld import gld
+from gracezo.methods.global_ import global_
 from gracezo.methods.grace import grace
 from gracezo.methods.ipw import ipw
 from gracezo.methods.lasso import lasso
@@ -33,6 +34,7 @@ from gracezo.methods.zoro import zoro
 
 _FACTORIES: dict[str, Factory] = {
     "auto": auto,
+    "global": global_,
     "grace": grace,
     "ipw": ipw,
     "fdsa": fdsa,
@@ -121,7 +123,15 @@ def make(name: str, problem: Problem, options: Mapping[str, Any]) -> Method:
         if getattr(problem, what) is not None and what not in getattr(build, "uses", ()):
             able = [other for other in _names() if what in getattr(factory(other), "uses", ())]
             raise ValueError(f"method {name!r} {refusal}: {', '.join(able)}")
+    for what in needs(name):
+        if getattr(problem, what) is None:
+            raise ValueError(f"method {name!r} needs {what}=")
     return build(problem, **options)
+
+
+def needs(name: str) -> frozenset[str]:
+    """Return the fields of `Problem` without which a method cannot be made."""
+    return getattr(factory(name), "needs", frozenset())
 
 
 def option_defaults(build: Factory) -> dict[str, Any]:

@@ -193,3 +193,23 @@ def test_a_coordinate_that_was_not_the_one_is_measured_with_the_rest() -> None:
     assert len(found.indices) == 300
     assert np.all(found.errors > 0.0)
     assert np.all(np.abs(found.values - gradient) <= 4.0 * found.errors)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_coordinates_of_a_rippled_function_are_no_kinks(seed: int) -> None:
+    """A look far away lands in another ripple, and says nothing of the slope here."""
+    rng = np.random.default_rng([seed, 7])
+    places, goal, x = rng.choice(300, 4, replace=False), rng.uniform(0.2, 0.8, 4), rng.random(300)
+
+    def ackley(x: FloatArray) -> float:
+        u = 65.5 * (x[places] - goal)
+        bowl = -20.0 * np.exp(-0.2 * np.sqrt((u**2).mean()))
+        return float(bowl - np.exp(np.cos(2.0 * np.pi * u).mean()) + 20.0 + np.e)
+
+    found = gracezo.estimate_gradient(ackley, x, bounds=[(0.0, 1.0)] * 300, seed=seed)
+    assert found.indices.tolist() == sorted(places.tolist())
+    assert found.queries <= 80
+    for coordinate, value in zip(found.indices, found.values, strict=True):
+        step = np.zeros(300)
+        step[coordinate] = 1e-7
+        assert value == pytest.approx((ackley(x + step) - ackley(x - step)) / 2e-7, rel=1e-3)

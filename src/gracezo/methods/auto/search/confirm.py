@@ -226,11 +226,23 @@ class Confirmation:
                 first, (steepness, wanted) = (length, change), behind
                 slope = math.copysign(steepness, slope)  # that is all that it promises
                 continue
+            odd = self.complete and not _level(failed, (length, change))
+            if odd and (yield from self._falls_at_once(candidate)):
+                self.belief.tried(candidate.side, True)
+                return Found(candidate.coordinate, slope, candidate.error, math.nan, slope)
             self.belief.tried(candidate.side, False)
             if candidate.single or change >= constants.DESCEND * linear:
                 # Uphill on this side too: a kink. It is no use, but it is accounted for.
                 return Kink(candidate.coordinate, candidate.slope)
             return Wrong()
+
+    def _falls_at_once(self, candidate: Candidate) -> Generator[list[Request], list[Change], bool]:
+        """Look as near as the sums did, on the way down: in a ripple f falls by the slope, at a kink not."""
+        weight, slope = candidate.weight, candidate.slope
+        look = self.differences.across(weight**2, weight * slope, room=candidate.room)
+        length = min(look.eps * abs(weight), self.walls.room(candidate.coordinate, slope))
+        (change,) = yield [Request(*candidate.move(length), Role.CONFIRM)]
+        return change.ahead <= -0.5 * length * abs(slope)
 
     def _confirmed(
         self, candidate: Candidate, slope: float, taken: float, curvature: float, length: float
@@ -360,6 +372,14 @@ class Confirmation:
         if abs(value - sum_) > constants.DESCEND * abs(sum_) + constants.TRUST * error:
             return Wrong()
         return Found(candidate.coordinate, slope, error / abs(weight), math.nan, slope)
+
+
+def _level(one: tuple[float, float] | None, two: tuple[float, float]) -> bool:
+    """Whether two lengths and changes lie on a parabola that has no slope at its beginning."""
+    if one is None:
+        return False
+    bends = [change / length**2 for length, change in (one, two)]
+    return abs(bends[0] - bends[1]) <= _SURPRISE * max(map(abs, bends))
 
 
 def _side(one: tuple[float, float], two: tuple[float, float]) -> tuple[float, float]:
