@@ -113,6 +113,46 @@ def test_noise_and_few_digits_are_told_from_curvature(spoil: Callable[..., Float
     assert found.queries <= 22
 
 
+@pytest.mark.parametrize(("s", "m", "noise"), [(5, 12, 1e-3), (10, 12, 1e-3), (5, 12, 1e-2), (10, 5, 1e-6)])
+def test_noise_makes_no_columns(s: int, m: int, noise: float) -> None:
+    """What cannot be told from noise is left out, and sets so small that all of them could be columns too."""
+    found = 0
+    for seed in range(5):
+        hidden = Hidden(s, m, seed)
+        estimate = gracezo.estimate_jacobian(
+            lambda x, h=hidden: h(x) + noise * h.random.normal(size=m), hidden.x0, seed=seed
+        )
+        assert set(estimate.columns) <= set(hidden.support)
+        assert estimate.complete or "noise" in estimate.message
+        found += len(estimate.columns)
+    assert found > 0
+
+
+def test_an_output_without_slope_does_not_hide_another() -> None:
+    """Of Σ x² nothing can be told at 0; Σ x is linear, and all of its coordinates matter."""
+    found = gracezo.estimate_jacobian(lambda x: np.array([x.sum(), (x**2).sum()]), np.zeros(D), seed=0)
+    assert not found.complete
+    assert found.regime == "dense"
+
+
+@pytest.mark.parametrize("step", [1e-2, 0.1])
+def test_outputs_that_are_steps_are_not_called_flat(step: float) -> None:
+    hidden = Hidden()
+    found = gracezo.estimate_jacobian(lambda x: step * np.floor(hidden(x) / step), hidden.x0, seed=0)
+    assert set(found.columns) <= set(hidden.support)
+    assert len(found.columns) or not found.complete
+
+
+def test_the_errors_of_a_dense_jacobian_are_about_what_it_errs_by() -> None:
+    matrix = np.random.default_rng(0).normal(size=(6, 300))
+    found = gracezo.estimate_jacobian(lambda x: np.exp(matrix @ x), np.zeros(300), seed=0, max_queries=330)
+    off = np.abs(found.tocsc().toarray() - matrix)
+    assert found.regime == "dense"
+    assert off.max() < 1e-6
+    assert np.median(found.errors) < 1e-6
+    assert (off <= 5.0 * found.errors).mean() > 0.95
+
+
 def test_errors_are_those_of_student() -> None:
     """Within t(0.975) standard errors lie 95 % of the values."""
     inside = total = 0

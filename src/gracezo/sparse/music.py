@@ -31,7 +31,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import betainc
+from numpy.typing import NDArray
+from scipy.special import betainc, chdtrc
 
 from gracezo.core.types import FloatArray, IntArray
 from gracezo.sparse.weights import Weights
@@ -39,6 +40,7 @@ from gracezo.sparse.weights import Weights
 CHANCE = 1e-5  # wrong columns that chance may bring about in a decoding
 _FLAT = 3.0  # times the error: answers that small say nothing
 _CLEAR = 3.0  # times the largest singular value of errors alone: what cannot be one
+_WRONG = 0.1  # of the least singular value: what a space leaves in which a column is missing is larger
 _FALL = 2.0  # by so much at least a singular value falls at the rank
 _RANKS = 3  # so many of the largest falls are tried
 
@@ -132,20 +134,50 @@ def decode(
         if len(positions) != k:
             continue
         w = basis.T @ weights.columns(positions, probes)
-        columns = np.linalg.lstsq(w, whitened.T, rcond=None)[0].T
+        columns = np.asarray(np.linalg.lstsq(w, whitened.T, rcond=None)[0].T, np.float64)
         rest = float(np.linalg.norm(whitened - columns @ w.T))
+        # They explain all that anything of rank k can, or all but what a wrong one would leave at least.
         explicable = _CLEAR * float(np.linalg.norm(singular[k:])) + 1.5 * level
-        if k == size or rest <= explicable:  # the columns explain all that anything of rank k can
-            return Decoded(positions, columns * errors[:, None], rest / math.sqrt(m * (p - k)), p - k)
+        if k == size or rest <= max(explicable, _WRONG * float(singular[k - 1])):
+            rest /= math.sqrt(m * (p - k))
+            seen = _seen(columns, w, max(1.0, rest), size)
+            if k == size or seen.all():
+                return Decoded(positions[seen], columns[:, seen] * errors[:, None], rest, p - k)
     return None
 
 
-def rank(answers: FloatArray, errors: FloatArray) -> int:
-    """Return how many dimensions of the answers cannot be errors."""
+def rank(answers: FloatArray, errors: FloatArray) -> tuple[int, float]:
+    """Return how many dimensions of the answers cannot be errors, and the relative error of the least."""
     if answers.shape[1] == 0:
-        return 0
+        return 0, 1.0 / _CLEAR
     singular = np.linalg.svd(answers / errors[:, None], compute_uv=False)
-    return int((singular > _CLEAR * sum(map(math.sqrt, answers.shape))).sum())
+    level = sum(map(math.sqrt, answers.shape))
+    clear = singular[singular > _CLEAR * level]
+    return len(clear), float(level / clear[-1]) if len(clear) else 1.0 / _CLEAR
+
+
+def spare(size: int, error: float) -> int:
+    """Return how many probes beyond their number tell columns from all others, of so many positions.
+
+    The weights of a column lie in the space up to the relative `error` τ of its weakest direction; by chance
+    those of one of n others come as near with a probability of about n·τ^q, for q probes.
+
+    Examples
+    --------
+    >>> spare(10_000, 1e-8), spare(10_000, 1e-2), spare(10_000, 0.3)
+    (2, 5, 18)
+    """
+    return max(2, math.ceil(math.log(size / CHANCE) / -math.log(max(error, 1e-300))))
+
+
+def _seen(columns: FloatArray, w: FloatArray, error: float, size: int) -> NDArray[np.bool_]:
+    """Return which columns are not errors of the answers alone, whose sum of squares has the law χ²(m).
+
+    `error` is that of an answer; that of a column is larger by the diagonal of (WᵀW)⁻¹.
+    """
+    variances = np.diag(np.linalg.pinv(w.T @ w, hermitian=True)) * error**2
+    chance = chdtrc(len(columns), (columns**2).sum(axis=0) / variances) * size
+    return np.asarray(chance < CHANCE)
 
 
 def _ranks(singular: FloatArray, level: float, most: int, size: int) -> list[int]:

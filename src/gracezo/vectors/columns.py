@@ -22,13 +22,12 @@ import numpy as np
 from gracezo.core.asks import OutOfQueries, Point, Steps
 from gracezo.core.result import GradientEstimate
 from gracezo.core.types import FloatArray, IntArray
-from gracezo.sparse.music import Decoded, decode, rank
+from gracezo.sparse.music import Decoded, decode, rank, spare
 from gracezo.vectors.accuracy import Accuracy, accuracy
 from gracezo.vectors.space import Probe, Space, slopes
 
 _FILL = 0.5  # columns aimed at in a part, in units of the rank
 _SPARE = 2  # probes of a set beyond its rank
-_SPARE_COMMON = 4  # and so many more where something is common to all probes
 _VISIBLE = 3.0  # times its error: what is left of answers that is more than one
 _TAIL_SHARE = 0.25  # of the squared answers: a dense tail that is larger may be columns that are not found
 _TAIL_SPARE = 8  # probes beyond the columns before what they leave is called a dense tail
@@ -302,7 +301,7 @@ class Search:
         if n <= 1:  # a single coordinate that does not decode: its errors are larger than said
             self._left += self._norm(some) ** 2
             return True
-        rank_seen = max(1, rank(self._root.answers, self._errors(self._root)))
+        rank_seen = max(1, rank(self._root.answers, self._errors(self._root))[0])
         density = (len(self._columns) + 1) / (self._seen + 1) if self._seen else 2.0 * rank_seen / n
         size = int(np.clip(round(_FILL * rank_seen / density), 1, n // 2))
         part = _Set(some.start, some.start + size, np.zeros(0, np.int64), np.zeros((self._m, 0)))
@@ -344,10 +343,15 @@ class Search:
         return self._accuracy.noisy or self._space.lopsided
 
     def _most(self, some: _Set) -> int:
-        """Return how many probes of a set are asked before it is split: more than it can have dimensions."""
-        seen = rank(some.answers, self._errors(some))
-        most = self._m if seen >= len(some.probes) - self._common else min(self._m, seen + 1)
-        return most + _SPARE + _SPARE_COMMON * self._common
+        """Return how many probes of a set are asked before it is split.
+
+        As long as each shows a dimension of its own: until there are more than outputs. Then it is known how
+        many columns there are, and from the errors how many probes tell which they are.
+        """
+        seen, error = rank(some.answers, self._errors(some))
+        if seen < min(self._m, len(some.probes) - self._common):
+            return seen + self._common + max(_SPARE + 1, spare(len(some), error))
+        return self._m + self._common + _SPARE
 
     def _norm(self, some: _Set) -> float:
         """Return how large the answers of a set are: root mean square in units of the errors of the whole."""

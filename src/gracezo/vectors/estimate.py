@@ -203,14 +203,15 @@ def measured(
     at: Point, indices: IntArray, found: Columns, scale: FloatArray | None, bounds: Box | None
 ) -> Steps[tuple[FloatArray, FloatArray]]:
     """Measure columns by a difference each; return them with their standard errors, NaN where one failed."""
-    steps = found.accuracy.distance * reach(at.x, scale, bounds)[indices]
+    length = reach(at.x, scale, bounds)[indices]
+    steps = found.accuracy.distance * length
     if bounds is not None:
         steps = bounds.inward(at.x, indices, steps)
     taken = (at.x[indices] + steps) - at.x[indices]  # what is left of a step in the sum
     answers = yield Ask(at.x, SparseRows.coordinates(indices, steps), Role.REFRESH)
     values = (answers - outputs_of(at)).T / taken
-    error = found.accuracy.errors(values * found.accuracy.distance, 1) / found.accuracy.distance
-    return values, error[:, None] * np.abs(found.accuracy.distance / taken)
+    error = found.accuracy.errors(values * length, 1)  # of quotients by the distance alone
+    return values, error[:, None] * found.accuracy.distance / np.abs(taken)
 
 
 def scalars(steps: Steps[GradientEstimate]) -> Steps[GradientEstimate]:

@@ -13,8 +13,8 @@ from gracezo.core.keys import Key
 from gracezo.core.types import FloatArray, IntArray, record
 from gracezo.sparse.weights import Weights
 
-FARTHEST = 4e-2  # the largest distance, in units of a coordinate's scale
-_STRETCH = 1.5 * FARTHEST  # what it displaces a coordinate by at most: the largest weight is 1.5
+_LARGEST = 1.5  # weight
+_STRETCH = 4e-2 * _LARGEST  # a coordinate nearer to a bound than this, in its scale, moves to one side only
 
 
 def reach(x: FloatArray, scale: FloatArray | None, bounds: Box | None) -> FloatArray:
@@ -39,11 +39,14 @@ class Space:
         How far a weight of 1 displaces it at the distance 1.
     weights : Weights
         The weights of the positions.
+    farthest : float
+        The largest distance at which no coordinate leaves the bounds, or moves by more than its scale or so.
     """
 
     order: IntArray
     reach: FloatArray
     weights: Weights
+    farthest: float = 1.0
 
     @classmethod
     def around(
@@ -57,12 +60,14 @@ class Space:
         random = key.generator()
         order = random.permutation(np.flatnonzero(taking_part))
         length = reach(x, scale, bounds)[order]
-        side = None
+        side, farthest = None, 1.0
         if bounds is not None:
             down, up = bounds.room(x, order)
             side = (down < _STRETCH * length).astype(np.int64) - (up < _STRETCH * length)
+            room = np.where(side > 0, up, np.where(side < 0, down, np.minimum(down, up)))
+            farthest = min(1.0, float(np.min(room / length, initial=np.inf)) / _LARGEST)
             side = side if side.any() else None
-        return cls(order, length, Weights(len(order), int(random.integers(2**63)), side))
+        return cls(order, length, Weights(len(order), int(random.integers(2**63)), side), farthest)
 
     def __len__(self) -> int:
         return len(self.order)
