@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from examples.command import main
 
 import gracezo
 from gracezo import programs
@@ -289,13 +288,6 @@ def test_the_run_says_what_the_program_said() -> None:
     assert str(info.value) == (
         "query 1 failed: the program 'sh' ended with exit code 9; its last words: no licence"
     )
-
-
-def test_the_example(capsys: pytest.CaptureFixture[str]) -> None:
-    result = main(max_queries=120)
-    assert set(result.support[:4]) == {119, 379, 609, 869}
-    assert result.fun < 0.05 * result.trace.values[0]
-    assert "runs of the program" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(

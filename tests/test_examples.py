@@ -1,22 +1,35 @@
-"""Every example runs."""
+"""Every example runs, in small, finds what is to be found, and writes its picture."""
 
 from __future__ import annotations
 
-import runpy
-import sys
+from importlib import import_module
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-ROOT = Path(__file__).parent.parent
+EXAMPLES = Path(__file__).parents[1] / "examples"
+SMALL: dict[str, dict[str, int]] = {
+    "calibrate": {"species": 40},
+    "cluster": {"dimension": 900},
+    "defects": {"n": 16},
+    "noisy": {"settings": 100, "max_queries": 500},
+    "quickstart": {"d": 500},
+    "units": {"each": 60},
+}
 
 
-def test_quickstart(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(sys, "argv", ["quickstart.py"])
-    runpy.run_path(str(ROOT / "examples" / "quickstart.py"), run_name="__main__")
-    assert "coordinates that matter" in capsys.readouterr().out
-    assert (tmp_path / "out" / "quickstart.png").stat().st_size > 10_000
-    assert "Where the queries went" in (tmp_path / "out" / "quickstart.html").read_text(encoding="utf-8")
+def test_all_are_here_and_short() -> None:
+    assert {path.stem for path in EXAMPLES.glob("*.py")} == set(SMALL)
+    for path in EXAMPLES.glob("*.py"):
+        assert len(path.read_text(encoding="utf-8").splitlines()) < 80, path
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_example(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    result = import_module(f"examples.{name}").main(out=tmp_path, **SMALL[name])
+    assert str(result) in capsys.readouterr().out
+    if name == "quickstart":
+        assert "Where the queries went" in (tmp_path / "quickstart.html").read_text(encoding="utf-8")
+    assert (tmp_path / f"{name}.png").stat().st_size > 10_000
+    assert result.fun < 0.5 * result.trace.values[0] if np.ndim(result.fun) == 0 else result.success

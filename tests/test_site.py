@@ -18,7 +18,9 @@ ROOT = Path(__file__).parents[1]
 
 def test_every_page_has_its_place_in_the_order() -> None:
     placed = {
-        os.path.normpath(Path(above).parent / page) for above, below in site_pages.PAGES.items() for page in below
+        os.path.normpath(Path(above).parent / page)
+        for above, below in site_pages.PAGES.items()
+        for page in below
     }
     there = {str(page.relative_to(site_pages.DOCS).with_suffix("")) for page in site_pages.DOCS.rglob("*.md")}
     there = {page for page in there if not site_pages.BESIDE.match(page)}

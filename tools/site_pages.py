@@ -29,12 +29,48 @@ PAGES: dict[str, list[str]] = {
         "reference/README",
         "results/README",
     ],
-    "start/README": ["queries", "result"],
-    "tutorials/README": [],
-    "how-to/README": ["noise", "bounds", "global", "failures", "workers", "journal", "see", "vectors"],
-    "how-it-works/README": ["auto-in-detail", "theory", "trust", "architecture"],
-    "reference/README": ["terms", "api", "command-line", "methods", "problems", "versions"],
-    "results/README": ["queries", "others", "vectors", "reproduce", "compare-your-own"],
+    "start/README": [
+        "queries",
+        "result",
+    ],
+    "tutorials/README": [
+        "defects",
+        "calibrate",
+        "cluster",
+        "noisy",
+        "units",
+    ],
+    "how-to/README": [
+        "noise",
+        "bounds",
+        "global",
+        "failures",
+        "workers",
+        "journal",
+        "see",
+        "vectors",
+    ],
+    "how-it-works/README": [
+        "auto-in-detail",
+        "theory",
+        "trust",
+        "architecture",
+    ],
+    "reference/README": [
+        "terms",
+        "api",
+        "command-line",
+        "methods",
+        "problems",
+        "versions",
+    ],
+    "results/README": [
+        "queries",
+        "others",
+        "vectors",
+        "reproduce",
+        "compare-your-own",
+    ],
 }
 
 # Pages that others lead to; they are tables written by scripts.
@@ -86,7 +122,12 @@ def api(names: str) -> str:
     return "\n".join([*lines, "```"])
 
 
-GENERATED: dict[str, Callable[[str], str]] = {"api": api}
+def example(name: str) -> str:
+    """Show a script of examples/."""
+    return f"```python\n{(ROOT / 'examples' / f'{name}.py').read_text(encoding='utf-8')}```"
+
+
+GENERATED: dict[str, Callable[[str], str]] = {"api": api, "example": example}
 
 
 def generate(text: str) -> str:
