@@ -16,16 +16,16 @@ from faults.common import Attempt
 KINDS: dict[str, tuple[Attempt, int]] = {  # and how many attempts there are at scale 1
     "damage": (journals.damage, 2000),
     "snapshots": (journals.snapshots, 200),
-    "sqlite_calls": (journals.sqlite_calls, 150),
+    "sqlite_calls": (journals.sqlite_calls, 12),
     "clocks": (journals.clocks, 30),
-    "full_disk": (journals.full_disk, 15),
-    "kills": (journals.kills, 40),
+    "full_disk": (journals.full_disk, 30),
+    "kills": (journals.kills, 60),
     "dying": (evaluations.dying, 200),
     "nonsense": (evaluations.nonsense, 300),
     "boxes": (evaluations.boxes, 300),
     "programs": (evaluations.programs, 60),
     "parents": (evaluations.parents, 100),
-    "hanging": (evaluations.hanging, 21),
+    "hanging": (evaluations.hanging, 30),
 }
 
 

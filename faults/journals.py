@@ -10,9 +10,8 @@ import sqlite3
 import subprocess
 import sys
 import time
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from contextlib import closing, suppress
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
@@ -21,9 +20,11 @@ from unittest import mock
 import numpy as np
 
 import gracezo
-from faults.common import ERRORS, Counted, case, expected, same
+from faults.common import ERRORS, Counted, Interrupted, case, expected, same
+from faults.crews import OURS, crew
 from gracezo.journal.reading import read
 from gracezo.journal.schema import TABLES
+from gracezo.report.page import report
 from gracezo.testing import Valley
 
 
@@ -183,26 +184,39 @@ class Failing:
         return self._call("commit")
 
 
+def minimized(arguments: dict[str, Any], path: Path, fun: Any) -> gracezo.Result:
+    """Begin a run with a journal, or go on with it."""
+    return gracezo.minimize(fun, Valley().x0, **arguments, journal=path)
+
+
 def sqlite_calls(dice: random.Random, folder: Path) -> None:
-    """Any call of SQLite fails once: one error, and what was paid for is there at the next start."""
-    arguments = case(dice, most=60)
+    """Every call of SQLite fails once: one error, and what was paid for is there at the next start."""
+    arguments = case(dice, most=25)
     whole = expected(arguments)
-    path, calls = folder / "run.db", Counted(folder / "calls")
-    Failing.left = dice.randrange(1, 200)
+    begun = dice.randrange(whole.nfev)  # what is in the journal before
     Failing.error = dice.choice(["disk I/O error", "database or disk is full", "database is locked"])
     connect = sqlite3.connect
 
     def failing(*given: Any, **others: Any) -> Any:
         return Failing(connect(*given, **others))
 
-    with mock.patch("gracezo.journal.file.sqlite3.connect", failing):
-        try:
-            same(gracezo.minimize(calls, Valley().x0, **arguments, journal=path), whole)
-        except ERRORS as error:
-            assert Failing.left <= 0, error
-    result = gracezo.minimize(calls, Valley().x0, **arguments, journal=path)
-    same(result, whole)
-    assert calls.calls() - result.nfev in (0, 1), (calls.calls(), result.nfev)
+    call = 0
+    while call == 0 or Failing.left <= 0:  # the first, the second, … until none is left that could fail
+        call += 1
+        path, calls = folder / f"{call}.db", Counted(folder / f"{call}.calls")
+        run = partial(minimized, arguments, path)
+        if begun:
+            run(Interrupted(calls, begun))
+        Failing.left = call
+        with mock.patch("gracezo.journal.file.sqlite3.connect", failing):
+            try:
+                same(run(calls), whole)
+            except ERRORS as error:
+                assert Failing.left <= 0, error
+        result = run(calls)
+        same(result, whole)
+        assert calls.calls() - result.nfev in (0, 1), (call, calls.calls(), result.nfev)
+    assert call > whole.nfev
 
 
 def clocks(dice: random.Random, folder: Path) -> None:
@@ -210,39 +224,60 @@ def clocks(dice: random.Random, folder: Path) -> None:
     arguments = case(dice)
     whole = expected(arguments)
     valley = Stops(dice.randrange(1, max(2, whole.nfev)))
-    with mock.patch("time.time", lambda: dice.choice([0.0, 1e9, 1e12, -5.0]) + dice.random()):
-        gracezo.minimize(valley, valley.x0, **arguments, journal=folder / "run.db")
+    with mock.patch("time.time", lambda: dice.choice([0.0, 1e9, 1e12, -5.0, -1e300]) + dice.random()):
+        gracezo.minimize(valley, valley.x0, **arguments, max_seconds=1e6, journal=folder / "run.db")
         fresh = Valley()
-        same(gracezo.minimize(fresh, fresh.x0, **arguments, journal=folder / "run.db"), whole)
-    read(folder / "run.db")
+        result = gracezo.minimize(fresh, fresh.x0, **arguments, max_seconds=1e6, journal=folder / "run.db")
+        same(result, whole)
+    report(folder / "run.db", folder / "run.html")  # against time, too
 
 
 FULL = """
-import resource, sys
+import resource, subprocess, sys
 import gracezo
 from faults.common import Counted
 from gracezo.testing import Valley
 from pathlib import Path
-limit = int(sys.argv[2])
-resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
-folder = Path(sys.argv[1])
+folder, limit, how = Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
+if how == "tmpfs":
+    subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={limit}", "tmpfs", folder / "disk"], check=True)
+else:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
 try:
     gracezo.minimize(Counted(folder / "calls"), Valley().x0, method="grace", sparsity=3, max_queries=400,
-                     seed=1, journal=folder / "run.db")
+                     seed=1, journal=folder / "disk" / "run.db")
 except gracezo.JournalWriteError as error:
     assert error.result is None or error.result.nfev <= 400
+if how == "tmpfs":
+    subprocess.run(["mount", "-o", "remount,size=10m", folder / "disk"], check=True)
+    for file in (folder / "disk").iterdir():
+        (folder / file.name).write_bytes(file.read_bytes())
 """
 
 
+@cache
+def own_disks() -> bool:
+    """Whether this process may mount a file system, in a namespace of its own."""
+    words = ["unshare", "--mount", "--map-root-user", "mount", "-t", "tmpfs", "tmpfs", "/mnt"]
+    with suppress(OSError):
+        return subprocess.run(words, capture_output=True, check=False).returncode == 0
+    return False
+
+
 def full_disk(dice: random.Random, folder: Path) -> None:
-    """The file cannot grow; what was written is there when it can."""
+    """The disk is full (a small tmpfs, where that is allowed), or the file cannot grow; later it can."""
     arguments: dict[str, Any] = {"method": "grace", "sparsity": 3, "max_queries": 400, "seed": 1}
-    words = [sys.executable, "-c", FULL, str(folder), str(dice.randrange(1_000, 150_000))]
+    how = dice.choice(["tmpfs", "limit"]) if own_disks() else "limit"
+    disk = folder / "disk"
+    disk.mkdir()
+    words = [sys.executable, "-c", FULL, str(folder), str(dice.randrange(1_000, 150_000)), how]
+    if how == "tmpfs":
+        words = ["unshare", "--mount", "--map-root-user", *words]
     out = subprocess.run(words, capture_output=True, text=True, check=False)
     assert out.returncode == 0, out.stderr
-    calls = Counted(folder / "calls")
+    calls, journal = Counted(folder / "calls"), (folder if how == "tmpfs" else disk) / "run.db"
     try:
-        result = gracezo.minimize(calls, Valley().x0, **arguments, journal=folder / "run.db")
+        result = gracezo.minimize(calls, Valley().x0, **arguments, journal=journal)
     except gracezo.JournalError:  # not even its first page was written
         assert calls.calls() == 0
         return
@@ -250,35 +285,44 @@ def full_disk(dice: random.Random, folder: Path) -> None:
     assert calls.calls() - result.nfev in (0, 1)
 
 
+KILLED = """
+import sys
+from pathlib import Path
+from faults.crews import crew
+from faults.journals import go
+with crew(sys.argv[2]) as workers:
+    print("ready", flush=True)
+    go(Path(sys.argv[1]), workers, int(sys.argv[3]))
+"""
+
+
 def kills(dice: random.Random, folder: Path) -> None:
-    """SIGKILL at random moments, on this process's evaluators; then the run goes on to the same end."""
-    arguments = case(dice)
-    whole = expected(arguments)
-    calls = Counted(folder / "calls", seconds=0.001)
-    workers = dice.choice(["none", "threads", "ours", "pool"])
-    for _ in range(dice.randint(1, 4)):
-        child = os.fork()
-        if child == 0:
-            os.setpgrp()
-            with suppress(BaseException):
-                _go(calls, arguments, folder, workers)
-            os._exit(0)
-        time.sleep(0.01 + dice.random() * 0.4)
-        with suppress(ProcessLookupError):  # a pool of the user's does not leave with its parent, as ours do
-            (os.killpg if workers == "pool" else os.kill)(child, signal.SIGKILL)
-        os.waitpid(child, 0)
-    result = _go(calls, arguments, folder, workers)
+    """SIGKILL at random moments, whoever evaluates; then the run goes on to the same end."""
+    number = dice.randrange(10**6)
+    whole = expected(case(random.Random(number)))
+    kind = dice.choice(["none", "threads", "ours", "one", "pool", "loky", "dask", "ray"])
+    for _ in range(dice.randint(1, 3)):
+        words = [sys.executable, "-c", KILLED, str(folder), kind, str(number)]
+        with subprocess.Popen(
+            words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, process_group=0
+        ) as run:
+            assert run.stdout is not None
+            run.stdout.readline()
+            time.sleep(dice.random() * 0.6)
+            with suppress(
+                ProcessLookupError
+            ):  # pools of the user's do not leave with their parent, as ours do
+                (os.kill if kind in ("none", "threads", *OURS) else os.killpg)(run.pid, signal.SIGKILL)
+    with crew(kind) as workers:
+        result = go(folder, workers, number)
     same(result, whole)
     # Workers that outlive their run finish at most the row that they have, which is in flight as well.
-    assert 0 <= calls.calls() - result.nfev <= result.reasked, (calls.calls(), result.nfev, result.reasked)
+    calls = Counted(folder / "calls").calls()
+    assert 0 <= calls - result.nfev <= result.reasked, (kind, calls, result.nfev, result.reasked)
 
 
-def _go(calls: Counted, arguments: dict[str, Any], folder: Path, workers: str) -> gracezo.Result:
-    run = partial(gracezo.minimize, calls, Valley().x0, **arguments, journal=folder / "run.db")
-    if workers == "threads":
-        with ThreadPoolExecutor(2) as pool:
-            return run(workers=pool)
-    if workers == "pool":
-        with ProcessPoolExecutor(2) as processes:
-            return run(workers=processes)
-    return run(workers=None if workers == "none" else 2)
+def go(folder: Path, workers: Any, number: int) -> gracezo.Result:
+    """Begin a run or go on with it; `number` says which it is."""
+    arguments = case(random.Random(number))
+    calls = Counted(folder / "calls", seconds=0.001)
+    return gracezo.minimize(calls, Valley().x0, **arguments, journal=folder / "run.db", workers=workers)

@@ -249,15 +249,19 @@ def resume(
         recorded = session.identity
         if recorded is None:
             raise JournalError(f"{chosen.path} is empty")
+        limits = session.limits
+        limits |= {} if max_queries is None else {"max_queries": max_queries}
+        limits |= {} if max_seconds is None else {"max_seconds": max_seconds}
+        stop = checks.limits(**limits).or_default()
+        identity = replace(recorded, fingerprint=name, parts=parts)
+        session.begin(identity, recorded.seed, stop, more_time=max_seconds is not None)
+        if session.result is not None:  # whatever has become of its method since
+            return session.result
         if recorded.functions():
             raise JournalError(
                 f"{chosen.path} cannot give back {', '.join(recorded.functions())}, a function: "
                 f"call minimize with the same arguments and journal instead"
             )
-        limits = session.limits
-        limits |= {} if max_queries is None else {"max_queries": max_queries}
-        limits |= {} if max_seconds is None else {"max_seconds": max_seconds}
-        stop = checks.limits(**limits).or_default()
         try:
             setup = Setup.checked(
                 recorded.x0,
@@ -268,7 +272,5 @@ def resume(
             )
         except (TypeError, ValueError) as error:
             raise JournalError(f"{chosen.path} cannot be resumed: {error}") from error
-        identity = replace(recorded, fingerprint=name, parts=parts)
         with call.evaluator(setup.ground.x0.shape, setup.many_outputs) as evaluate:
-            session.begin(identity, recorded.seed, stop, more_time=max_seconds is not None)
             return call.run(setup, evaluate, session)

@@ -125,7 +125,6 @@ def conduct(
 ) -> Result:
     """Run to the end, with a session of a journal in between if there is one."""
     if session is not None and session.result is not None:
-        session.result.names = setup.ground.names
         return session.result
     caller, crew = evaluate, evaluate if isinstance(evaluate, Spread) else None
     on_move = logs.steps(None if callback is None else notify(callback))

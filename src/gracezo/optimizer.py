@@ -112,7 +112,6 @@ class Optimizer:
         self._run = setup.run(session.on_move(logs.steps()), session.elapsed)
         self._evaluate = session.evaluator(self._run, self._hand)
         if session.result is not None:
-            session.result.names = setup.ground.names
             self._close()
 
     def ask(self, limit: int | None = None) -> FloatArray:

@@ -153,11 +153,16 @@ def test_other_databases_are_left_alone(tmp_path: Path) -> None:
     assert (tmp_path / "other.db").read_bytes() == before
 
 
-def test_a_newer_format(tmp_path: Path, whole: Path) -> None:
+@pytest.mark.parametrize(
+    ("version", "says"), [(9, "written by a later gracezo"), (2, "from before the first release")]
+)
+def test_other_formats_are_not_called_damaged(tmp_path: Path, whole: Path, version: int, says: str) -> None:
     shutil.copy(whole, tmp_path / "run.db")
     with closing(sqlite3.connect(tmp_path / "run.db")) as db:
-        db.execute("PRAGMA user_version = 9")
-    with pytest.raises(gracezo.JournalError, match="has journal format 9; this gracezo reads format 4"):
+        db.execute(f"PRAGMA user_version = {version}")
+    with pytest.raises(
+        gracezo.JournalError, match=f"has journal format {version}, .*reads format 4: .*{says}"
+    ):
         read(tmp_path / "run.db")
 
 

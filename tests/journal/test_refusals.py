@@ -82,7 +82,8 @@ def test_a_function_among_the_options_comes_from_the_user(tmp_path: Path) -> Non
     arguments = SAME | {"options": {"eps": shrinking}, "journal": tmp_path / "run.db"}
     expected = gracezo.minimize(f, X0, **arguments)
     with pytest.raises(gracezo.JournalError, match="cannot give back option eps, a function: call minimize"):
-        gracezo.resume(tmp_path / "run.db", f)
+        gracezo.resume(tmp_path / "run.db", f, max_queries=1000)
+    assert_same(gracezo.resume(tmp_path / "run.db", f), expected, "it had ended")
     assert_same(gracezo.minimize(f, X0, **arguments), expected, "by minimize")
 
 

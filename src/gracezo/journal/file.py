@@ -22,7 +22,7 @@ from typing import Any
 from gracezo.journal.chain import Broken, Cell, Chain, verify
 from gracezo.journal.errors import JournalError, JournalWriteError
 from gracezo.journal.place import address, look, real
-from gracezo.journal.schema import APPLICATION, SCHEMA, SCHEMA_VERSION, TABLES
+from gracezo.journal.schema import APPLICATION, EARLIER, SCHEMA, SCHEMA_VERSION, TABLES
 
 _SYNCHRONOUS = {"process": "NORMAL", "power": "FULL"}
 _INSERT = {
@@ -93,8 +93,9 @@ class JournalFile:
             return
         (version,) = ask("PRAGMA user_version").fetchone()
         if version != SCHEMA_VERSION:
+            why = "it was written by a later gracezo" if version > SCHEMA_VERSION else EARLIER
             raise JournalError(
-                f"{self.path} has journal format {version}; this gracezo reads format {SCHEMA_VERSION}"
+                f"{self.path} has journal format {version}, this gracezo reads format {SCHEMA_VERSION}: {why}"
             )
         if found != SCHEMA:
             raise JournalError(f"{self.path} is damaged: its tables are not those of a journal")
@@ -171,7 +172,8 @@ class JournalFile:
     @property
     def empty(self) -> bool:
         """Whether nothing has been written yet."""
-        return self._connection.execute("SELECT 1 FROM sqlite_master").fetchone() is None
+        with _reading(self.path):
+            return self._connection.execute("SELECT 1 FROM sqlite_master").fetchone() is None
 
     def verify(self) -> int:
         """Check every sum, and return how many entries there are."""

@@ -113,8 +113,11 @@ class Record:
         probes are not in a journal: a replay finds them again.)
         """
         pairs = [(step.x, step.value) for step in self.steps if step.x is not None]
-        if self.result is not None and np.ndim(self.result.fun) == 0 and math.isfinite(self.result.fun):
-            pairs.append((self.result.x.ravel(), self.result.fun))
+        ended = self.result
+        if ended is not None and np.ndim(ended.fun) == 0 and math.isfinite(ended.fun):
+            answer = ended.x.ravel(), ended.fun
+            if not any(value == ended.fun and np.array_equal(x, answer[0]) for x, value in pairs):
+                pairs.append(answer)
         size = self.identity.x0.size
         points = np.array([x for x, _ in pairs]).reshape(len(pairs), size)
         return points, np.array([value for _, value in pairs])

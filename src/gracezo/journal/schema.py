@@ -11,6 +11,10 @@ from __future__ import annotations
 
 APPLICATION = 0x67726365  # "grce"
 SCHEMA_VERSION = 4
+EARLIER = (  # formats 1 to 3; what comes after a release is read for ever
+    "it is of a development version from before the first release, without the checksums by which a result "
+    "can be trusted; what was paid for is in its tables asks, answers and moves, for any SQLite"
+)
 
 TABLES = {
     # value: text (JSON), or bytes for what is large.

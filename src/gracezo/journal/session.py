@@ -133,6 +133,8 @@ class Session:
         """Note what the coordinates are called; no path depends on it, so the last names given count."""
         if names.given is not None and list(names.given) != self.names:
             self._store.put(names=names.given)
+        if self.result is not None:
+            self.result.names = names
 
     def begin(self, identity: Identity, drawn: int, limits: Limits, *, more_time: bool = False) -> int:
         """Record a new run, or get ready to go on with the recorded one if it is the same.
@@ -190,6 +192,7 @@ class Session:
             if self._finish.status not in (Status.STOPPED, Status.FAILED):
                 self.result = self._store.result()
                 if self.result is not None:
+                    self.result.names = Names(self.result.x.shape, self.names)
                     told = f"this run had ended before: the result is from {self._journal.path}"
                     self.result.message += f"; {told}, and nothing was asked"
             if self._finish.late:
