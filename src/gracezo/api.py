@@ -28,6 +28,7 @@ def minimize(
     args: tuple[Any, ...] = (),
     method: str = "auto",
     *,
+    dim: int | None = None,
     bounds: object = None,
     sparsity: int | None = None,
     support: npt.ArrayLike | None = None,
@@ -66,13 +67,19 @@ def minimize(
         returns k numbers. A function with a keyword `seed` that has no default
         (``def fun(x, *, seed)``) gets the same seed at each query (k of them
         with `vectorized`), so that its differences are exact; `auto` measures
-        the answer with others.
+        the answer with others. An object with a method `at`, beside its `__call__`, is asked what a change
+        of a few coordinates makes of f: ``fun.at(x).value(parts)`` is f at x displaced by parts, each of
+        them (indices, values).
     x0
-        Where to start; any shape.
+        Where to start; an array of any shape. Where there are very many coordinates and most of them are
+        zero: a vector of `scipy.sparse`, or a number with `dim`. Nothing of length d is then made but what
+        `fun` has to get.
     args
         What `fun` takes after the point.
     method
         One of `methods()`.
+    dim
+        The number of coordinates, where x0 is one number for all of them.
     bounds
         What no query may leave, as SciPy takes them: a pair (low, high) for each coordinate, None or
         infinite where there is no bound, or a `scipy.optimize.Bounds`, whose numbers may stand for all

@@ -12,11 +12,13 @@ from typing import Any, TypeGuard
 import numpy as np
 import numpy.typing as npt
 from scipy.optimize import OptimizeResult
+from scipy.sparse import issparse
 
 from gracezo.core.failures import DEFAULT_LIMITS, OnFailure
 from gracezo.core.keys import SeedLike, draw_seed
 from gracezo.core.limits import Limits
 from gracezo.core.names import Names
+from gracezo.core.places import Place
 from gracezo.core.types import FloatArray, IntArray
 
 
@@ -36,6 +38,54 @@ def point(name: str, given: npt.ArrayLike, named: object = None) -> FloatArray:
         )
     x.flags.writeable = False
     return x
+
+
+def start(name: str, given: Any, dim: object, named: object = None) -> FloatArray:
+    """Return a starting point: an array, or a place where a sparse vector or one number is given."""
+    if issparse(given):
+        place = _sparse(name, given)
+    elif dim is not None and np.ndim(given) == 0:
+        value = number(name, given)
+        if value is None:
+            raise ValueError(
+                f"{name} must be a number where dim says how many coordinates there are; given: None"
+            )
+        place = Place.constant(value, _whole("dim", dim, 1))
+    else:
+        x = point(name, given, named)
+        if dim is not None and dim != x.size:
+            raise ValueError(
+                f"dim must be the number of coordinates, {x.size:,}, or left out; given: {dim!r}"
+            )
+        return x
+    if dim is not None and dim != len(place):
+        raise ValueError(
+            f"dim must be the number of coordinates, {len(place):,}, or left out; given: {dim!r}"
+        )
+    return place.stand_in
+
+
+def _sparse(name: str, given: Any) -> Place:
+    """Return the place of a sparse vector, a row, or a column."""
+    size = math.prod(given.shape)
+    if size == 0 or max(given.shape) != size:
+        raise ValueError(
+            f"{name} must be a vector, or a sparse matrix of one row or column; given: shape {given.shape}"
+        )
+    if given.dtype.kind not in "biuf":
+        raise TypeError(f"{name} must hold real numbers; given: {given.dtype}")
+    entries = given.tocoo()
+    axis = int(np.argmax(given.shape))
+    indices = np.asarray(entries.coords[axis], np.int64)
+    values = np.array(entries.data, np.float64)
+    if len(indices) and not (np.diff(indices) > 0).all():
+        repeated = len(np.unique(indices)) < len(indices)
+        what = "has an index more than once" if repeated else "has indices that are not in order"
+        raise ValueError(f"{name} {what}; call its sum_duplicates() first")
+    bad = np.flatnonzero(~np.isfinite(values))
+    if len(bad):
+        raise ValueError(f"{name} must be finite; it is {values[bad[0]]} at {indices[bad[0]]}")
+    return Place(np.broadcast_to(np.float64(0.0), size), indices, values)
 
 
 def names(given: object, x0: object, shape: tuple[int, ...]) -> Names:

@@ -28,6 +28,7 @@ def estimate_gradient(
     args: tuple[Any, ...] = (),
     method: str = "auto",
     *,
+    dim: int | None = None,
     bounds: object = None,
     sparsity: int | None = None,
     f0: float | None = None,
@@ -97,7 +98,7 @@ def estimate_gradient(
         raise ValueError(f"method {method!r} does not estimate a gradient; use one that does, such as 'auto'")
     found: list[GradientEstimate] = []
     steps = _estimation(setup, made.estimator, found)
-    run = setup.ground.ledger(steps)
+    run = setup.ground.ledger(steps, start=setup.start)
     call.ask(run)
     if not found:
         found.append(GradientEstimate.nothing(run.x0.size))
@@ -106,7 +107,7 @@ def estimate_gradient(
 
 def _estimation(setup: Setup, estimator: Estimator, found: list[GradientEstimate]) -> Steps[Finish]:
     ground = setup.ground
-    at = yield from valued(ground.x0.ravel(), setup.f0)
+    at = yield from valued(setup.start, setup.f0)
     if ground.problem.free == 0:
         return Finish(Status.NOTHING_TO_FIND, "the bounds fix every coordinate")
     found.append((yield from estimator.estimate(at, 1, Key(ground.seed).child(1))))

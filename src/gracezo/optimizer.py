@@ -60,6 +60,7 @@ class Optimizer:
         x0: npt.ArrayLike,
         method: str = "auto",
         *,
+        dim: int | None = None,
         bounds: object = None,
         sparsity: int | None = None,
         support: npt.ArrayLike | None = None,

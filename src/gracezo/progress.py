@@ -19,6 +19,7 @@ from scipy.optimize import OptimizeResult
 
 from gracezo.core.asks import Point
 from gracezo.core.errors import CallbackError
+from gracezo.core.places import dense, differing
 from gracezo.core.result import Status
 from gracezo.core.run import Run
 from gracezo.core.types import FloatArray
@@ -37,7 +38,7 @@ def notify(callback: Callable[[OptimizeResult], object]) -> Callable[[Run, Point
     def on_move(run: Run, to: Point) -> None:
         if run.nit == 0:  # x0 is no step
             return
-        x = to.x.reshape(run.x0.shape).copy()
+        x = np.array(dense(to.x)).reshape(run.x0.shape)
         try:
             callback(OptimizeResult(x=x, fun=to.value, nit=run.nit, nfev=run.nfev))
         except StopIteration:
@@ -127,7 +128,7 @@ class Line:
 
     def _changed(self, x: FloatArray) -> int:
         if x is not self._best:  # a look at all coordinates, when there is something new
-            self._best, self._found = x, int(np.count_nonzero(x != self._run.x0.ravel()))
+            self._best, self._found = x, len(differing(self._run.start, x)[0])
         return self._found
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from gracezo.core.limits import Limits
 from gracezo.core.method import Method, Problem
 from gracezo.core.names import Names
 from gracezo.core.outputs import Outputs, ReadsOutputs
+from gracezo.core.places import LARGE, Place, dense
 from gracezo.core.result import Finish
 from gracezo.core.run import Run
 from gracezo.core.steps import whole_run
@@ -58,10 +60,13 @@ class Ground:
         random: bool = False,
         batch: object = 1,
         on_failure: object = "raise",
+        dim: object = None,
         called: str = "x0",
     ) -> Ground:
         """Return where to begin, or say what is wrong with the arguments; `called` is the name of x0."""
-        start = checks.point(called, x0, names)
+        start = checks.start(called, x0, dim, names)
+        if isinstance(start, Place) and not (bounds is None and known is None and scale is None):
+            start = start.dense()  # there are arrays of that length anyway
         coordinates = checks.names(names, x0, start.shape)
         chosen = checks.seed(seed, rng)
         problem = Problem(
@@ -86,6 +91,14 @@ class Ground:
             chosen is not None,
         )
 
+    def start(self, places: bool) -> FloatArray:
+        """Return x0 for a method: flat; or a place, if it takes places and coordinates are many and alike."""
+        problem, x0 = self.problem, self.x0.ravel()
+        apart = problem.bounds is not None or problem.known is not None or problem.scale is not None
+        if not places or apart:
+            return dense(x0)
+        return x0 if isinstance(x0, Place) or len(x0) < LARGE else Place.at(x0).stand_in
+
     @property
     def sample(self) -> int | None:
         """The seed that the function gets, if it takes one: drawn from that of the run."""
@@ -99,6 +112,7 @@ class Ground:
         outputs: Outputs | None = None,
         on_move: Callable[[Run, Point], None] | None = None,
         elapsed: Callable[[], float] | None = None,
+        start: FloatArray | None = None,
     ) -> Run:
         """Return a run of these steps at its beginning; the parameters are those of `Run`."""
         return Run(
@@ -113,6 +127,7 @@ class Ground:
             self.sample,
             self.names,
             outputs,
+            start,
         )
 
 
@@ -123,6 +138,7 @@ class Setup:
     ground: Ground
     method: Method
     f0: float | FloatArray | None
+    places: bool  # whether the method takes places
     arguments: dict[str, Any]  # what the path of the run depends on beside x0, as keywords of `checked`
     defaults: dict[str, Any]  # the options of the method that were not given
 
@@ -148,7 +164,13 @@ class Setup:
         else:
             value = _value_at(ground.x0.ravel(), checks.number("f0", f0), problem)
         arguments = {"method": method, "f0": f0, "options": defaults | given} | _path(ground)
-        return cls(ground, made, value, arguments, defaults)
+        places = "places" in getattr(catalog.factory(method), "uses", ())
+        return cls(ground, made, value, places, arguments, defaults)
+
+    @cached_property
+    def start(self) -> FloatArray:
+        """Where the method begins."""
+        return self.ground.start(self.places)
 
     @property
     def many_outputs(self) -> bool:
@@ -157,7 +179,7 @@ class Setup:
 
     def identity(self, name: str, parts: Parts | None = None) -> Identity:
         """Return what a journal knows this run by, with the name of the function and digests of its parts."""
-        return Identity.of(name, self.ground.x0, self.arguments, parts, self.defaults)
+        return Identity.of(name, dense(self.ground.x0), self.arguments, parts, self.defaults)
 
     def seeded(self, seed: int) -> Setup:
         """Return the same with this seed: that of the recorded run."""
@@ -170,10 +192,8 @@ class Setup:
     ) -> Run:
         """Return a run at its beginning; the parameters are those of `Run`."""
         ground = self.ground
-        steps = whole_run(
-            self.method, ground.x0.ravel(), self.f0, Key(ground.seed), bounds=ground.problem.bounds
-        )
-        return ground.ledger(steps, self._outputs(), on_move, elapsed)
+        steps = whole_run(self.method, self.start, self.f0, Key(ground.seed), bounds=ground.problem.bounds)
+        return ground.ledger(steps, self._outputs(), on_move, elapsed, self.start)
 
     def _outputs(self) -> Outputs | None:
         """Return what keeps the answers, if they are vectors."""

@@ -17,6 +17,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from gracezo.core.places import displaced
 from gracezo.core.result import GradientEstimate
 from gracezo.core.types import FloatArray
 from gracezo.sparse.largest import keep_largest, largest
@@ -35,9 +36,7 @@ def plain(step_size: float) -> Update:
         if len(gradient.indices) == gradient.size:
             step = step_size * gradient.values
             return np.subtract(x, step, out=step)
-        new = x.copy()
-        new[gradient.indices] -= step_size * gradient.values
-        return new
+        return displaced(x, gradient.indices, -step_size * gradient.values)
 
     return update
 

@@ -9,7 +9,8 @@ The rules of this file:
 - It yields a `Moved` when an iterate is reached; what it receives then means nothing.
 - When an ask cannot be afforded, `OutOfQueries` is raised inside the generator
   at that yield. It may ask for something cheaper, or return what it has.
-- Points are flat float64 vectors; nobody writes into `Ask.base` or `Point.x`.
+- Points are flat float64 vectors; nobody writes into `Ask.base` or `Point.x`. For methods that take them,
+  a `Place` stands in for a vector of very many coordinates (`places.py`).
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from typing import Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
+from gracezo.core.places import Place, fill
 from gracezo.core.types import AnyFloatArray, FloatArray, IntArray, record
 
 R_co = TypeVar("R_co", covariant=True)
@@ -127,10 +129,15 @@ class SparseRows:
 
     def write(self, row: int, base: FloatArray, out: FloatArray) -> None:
         """Write `base` displaced by one row into the vector `out`."""
-        out[:] = base
+        fill(base, out)
         start, stop = self.indptr[row], self.indptr[row + 1]
         if start < stop:
             out[self.indices[start:stop]] += self.values[start:stop]
+
+    def row(self, row: int) -> tuple[IntArray, FloatArray]:
+        """Return one row."""
+        span = slice(self.indptr[row], self.indptr[row + 1])
+        return self.indices[span], self.values[span]
 
     def part(self, start: int, stop: int) -> SparseRows:
         """Return the rows from `start` up to, not including, `stop`."""
@@ -213,15 +220,20 @@ class Ask:
 
     def point(self, row: int) -> FloatArray:
         """Return the point of one row as a new vector."""
-        if self.offsets is _NOWHERE:
-            return self.base.copy()
-        out = np.empty_like(self.base)
+        out = np.empty(len(self.base))
         self.offsets.write(row, self.base, out)
         return out
 
     def reached(self, row: int) -> FloatArray:
         """Return the point of one row, not to be written to: the base itself, where nothing is displaced."""
-        return self.base if self.offsets is _NOWHERE else self.point(row)
+        if self.offsets is _NOWHERE:
+            return self.base
+        if not isinstance(self.base, Place):
+            return self.point(row)
+        rows = self.offsets
+        if isinstance(rows, SparseRows) and type(rows) is SparseRows:
+            return self.base.displaced(*rows.row(row)).stand_in
+        return Later(self, row).stand_in
 
     def head(self, count: int) -> Ask:
         """Return an ask for the first `count` rows only."""
@@ -230,6 +242,22 @@ class Ask:
     def take(self, rows: IntArray) -> Ask:
         """Return an ask for the named rows only."""
         return Ask(self.base, self.offsets.take(rows), self.role, self.reserve)
+
+
+class Later(Place):
+    """The place of one row of an ask, written down when somebody wants to know."""
+
+    def __init__(self, ask: Ask, row: int) -> None:
+        self._wanted: tuple[Ask, int] | None = (ask, row)
+        super().__init__(np.zeros(0), np.zeros(0, np.int64), np.zeros(0))
+
+    @property
+    def origin(self) -> FloatArray:
+        """All coordinates."""
+        if self._wanted is not None:
+            ask, row = self._wanted
+            self._origin, self._wanted = ask.point(row), None
+        return self._origin
 
 
 @record

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from gracezo.core.asks import Ask, Offsets, SparseRows
+from gracezo.core.places import fill
 from gracezo.core.types import BoolArray, FloatArray, IntArray
 
 
@@ -98,7 +99,7 @@ class SparsePoints(SparseRows):
     def write(self, row: int, base: FloatArray, out: FloatArray) -> None:
         """Write `base` with the coordinates of one row into the vector `out`."""
         span = slice(self.indptr[row], self.indptr[row + 1])
-        np.copyto(out, base)
+        fill(base, out)
         out[self.indices[span]] = self.values[span]
 
 

@@ -8,6 +8,8 @@ import numpy as np
 
 from gracezo.core.asks import Ask, DenseRows, Offsets, SparseRows
 from gracezo.core.box import SparsePoints
+from gracezo.core.moves import Moves
+from gracezo.core.places import Place
 from gracezo.core.sampling import Seeded
 from gracezo.core.types import AnyFloatArray, FloatArray
 
@@ -22,7 +24,7 @@ class Finite:
     def __call__(self, ask: Ask) -> bool:
         """Whether all points of an ask are finite."""
         if ask.base is not self._base:
-            self._base, self._size = ask.base, _largest(ask.base)
+            self._base, self._size = ask.base, _size(ask.base)
         if not self._size < math.inf:
             return False
         offsets = ask.offsets.rows if isinstance(ask.offsets, Seeded) else ask.offsets
@@ -40,7 +42,13 @@ def _reach(offsets: Offsets) -> float:
         return _largest(offsets.values)
     if isinstance(offsets, DenseRows):
         return abs(float(offsets.scale)) * _largest(offsets.rows)
+    if isinstance(offsets, Moves):
+        return offsets.reach
     return math.inf
+
+
+def _size(x: FloatArray) -> float:
+    return x.largest if isinstance(x, Place) else _largest(x)
 
 
 def _largest(numbers: AnyFloatArray) -> float:

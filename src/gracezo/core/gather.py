@@ -7,6 +7,7 @@ from typing import TypeVar
 import numpy as np
 
 from gracezo.core.asks import Ask, SparseRows, Steps
+from gracezo.core.moves import Moves, stacked
 
 R = TypeVar("R")
 
@@ -50,7 +51,7 @@ def _joined(asks: list[Ask]) -> Ask:
     for ask in asks:
         if ask.base is not first.base or ask.role is not first.role:
             raise ValueError("gathered searches must ask around one base, in one role at a time")
-        if not isinstance(ask.offsets, SparseRows):
+        if not isinstance(ask.offsets, (SparseRows, Moves)):
             raise TypeError("gathered searches ask for sparse rows")
         parts.append(ask.offsets)
-    return Ask(first.base, SparseRows.stack(parts), first.role, sum(ask.reserve for ask in asks))
+    return Ask(first.base, stacked(parts), first.role, sum(ask.reserve for ask in asks))

@@ -16,6 +16,7 @@ from scipy.optimize import OptimizeResult
 
 from gracezo.core.asks import Point
 from gracezo.core.names import Names
+from gracezo.core.places import Place, differing
 from gracezo.core.types import BoolArray, FloatArray, IntArray, record
 
 if TYPE_CHECKING:
@@ -77,7 +78,8 @@ class Result(OptimizeResult):  # type: ignore[misc]  # SciPy has no type hints
     Attributes
     ----------
     x : ndarray
-        The best point that the method moved to or tried as a step, in x0's shape. With `auto`, where f is
+        The best point that the method moved to or tried as a step, in x0's shape; from a sparse x0, made when
+        it is asked for. With `auto`, where f is
         exact: the lowest paid for that moves coordinates it has found, or a whole set of them if that is
         lower by more than 1 % of the decrease.
     fun : float
@@ -136,6 +138,14 @@ class Result(OptimizeResult):  # type: ignore[misc]  # SciPy has no type hints
     rounds: int
     seed: int
     reasked: int
+
+    def __missing__(self, name: str) -> FloatArray:
+        # From a sparse start nothing of length d is made, unless somebody asks for it.
+        reached = self.get("_reached") if name == "x" else None
+        if not isinstance(reached, Place):
+            raise KeyError(name)
+        x = self["x"] = reached.dense()
+        return x
 
     def __repr__(self) -> str:
         from gracezo.report import words  # noqa: PLC0415
@@ -222,7 +232,7 @@ class Result(OptimizeResult):  # type: ignore[misc]  # SciPy has no type hints
         return frames.result(self, table)
 
 
-_COMPLETE = {"x", "fun", "nfev", "nit", "message", "status", "support", "change", "names", "trace", "rounds"}
+_COMPLETE = {"fun", "nfev", "nit", "message", "status", "support", "change", "names", "trace", "rounds"}
 
 
 @record
@@ -328,10 +338,10 @@ class GradientEstimate:
         return frames.gradient(self)
 
 
-def changed(x0: FloatArray, x: FloatArray) -> IntArray:
-    """Return where x differs from x0, the largest change first, ties in index order."""
-    where = np.flatnonzero(x != x0)
-    keys = -np.abs(x[where] - x0[where])
+def changed(start: FloatArray, x: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Return where x differs from the start, and by how much: the largest change first, ties by index."""
+    where, change = differing(start, x)
+    keys = -np.abs(change)
     order = np.argsort(keys)  # much faster than a stable sort, which is needed for ties alone
     ordered = keys[order]
     same = ordered[1:] == ordered[:-1]
@@ -339,7 +349,7 @@ def changed(x0: FloatArray, x: FloatArray) -> IntArray:
         tied = np.append(same, False)
         tied[1:] |= same
         order[tied] = order[tied][np.lexsort((order[tied], ordered[tied]))]
-    return where[order]
+    return where[order], change[order]
 
 
 # A dense method makes an estimate of all d coordinates at every step; what is the same in all of them is

@@ -36,6 +36,7 @@ from gracezo.core.finite import Finite
 from gracezo.core.limits import Limits
 from gracezo.core.names import Names
 from gracezo.core.outputs import Outputs
+from gracezo.core.places import Place
 from gracezo.core.result import Finish, Result, Status, changed
 from gracezo.core.sampling import Sampling
 from gracezo.core.standing import Standing
@@ -72,6 +73,8 @@ class Run:
         What the coordinates are called, for the result.
     outputs
         What keeps the answers, if they are vectors.
+    start
+        x0 as the algorithm has it: flat, or a place; flat, if not given.
     """
 
     def __init__(
@@ -87,8 +90,10 @@ class Run:
         sample: int | None = None,
         names: Names | None = None,
         outputs: Outputs | None = None,
+        start: FloatArray | None = None,
     ) -> None:
         self.x0 = x0
+        self.start = x0.ravel() if start is None else start
         self.limits = limits
         self.seed = seed
         self.names = names or Names(x0.shape)
@@ -363,13 +368,12 @@ class Run:
 
     def result(self) -> Result:
         """Return the result so far."""
-        start = self.x0.ravel()
-        best = self.best or Point(start, math.nan)
-        support = changed(start, best.x)
+        best = self.best or Point(self.start, math.nan)
+        support, change = changed(self.start, best.x)
         finish = self.finish or Finish(Status.SPENT, "still running")
         fields = {} if self._outputs is None or best.outputs is None else self._outputs.fields(best)
         common = {
-            "x": best.x.reshape(self.x0.shape).copy(),
+            **self._reached(best.x),
             "fun": best.value,
             "fun_error": best.error,
             "nfev": self.nfev,
@@ -378,7 +382,7 @@ class Run:
             "status": int(finish.status),
             "message": finish.message + self._failures.summary,
             "support": support,
-            "change": (support, best.x[support] - start[support]),
+            "change": (support, change),
             "names": self.names,
             "trace": self._standing.trace,
             "rounds": self.rounds,
@@ -386,6 +390,12 @@ class Run:
             "reasked": self.reasked,
         }
         return Result(common | fields)
+
+    def _reached(self, x: FloatArray) -> dict[str, object]:
+        """Return the best point as the result has it: whole, or as it is where the start is sparse."""
+        if isinstance(x, Place):
+            return {"_reached": x} if x.lean else {"x": x.dense().reshape(self.x0.shape)}
+        return {"x": x.reshape(self.x0.shape).copy()}
 
 
 _NOTHING = np.zeros(0)

@@ -21,13 +21,18 @@ Algorithm 1 draws a fresh permutation of the group in every round (line 9). We
 keep the order that the group has: it was cut out of a uniform permutation,
 and the queries so far depend only on which block a coordinate was in, not on
 its place in the block, so the order is still uniform given all that is known.
+
+Of very many coordinates (`core/places.py`) the first round, in which groups are
+large, is asked along slices of an order that is never written down
+(`core/shuffle.py`); the signs are the weights of that order.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain, repeat
 
 import numpy as np
@@ -36,21 +41,49 @@ from gracezo.core.asks import Ask, Point, Role, SparseRows, Steps
 from gracezo.core.box import Box
 from gracezo.core.gather import gather
 from gracezo.core.keys import Key
+from gracezo.core.moves import Moves, Wave
+from gracezo.core.places import Place
 from gracezo.core.result import GradientEstimate
+from gracezo.core.shuffle import Shuffle
 from gracezo.core.types import FloatArray, IntArray
 from gracezo.estimators.fdsa import differences
 
 
+@lru_cache(maxsize=64)
 def printed_labels(size: int, divisions: int) -> IntArray:
     """Return ⌈(k+1)/B⌉ for k = 0…size−1, with blocks of B = ⌈size/D⌉ (Algorithm 1, lines 10 and 14)."""
-    block = -(-size // divisions)
-    return np.arange(block, size + block) // block
+    return _labels(size, divisions, 0)
 
 
+@lru_cache(maxsize=64)
 def published_labels(size: int, divisions: int) -> IntArray:
     """Return ⌊(B+1+k)/B⌋ for k = 0…size−1, with B = ⌈size/D⌉: the first block is one short."""
+    return _labels(size, divisions, 1)
+
+
+def _labels(size: int, divisions: int, ahead: int) -> IntArray:
     block = -(-size // divisions)
-    return np.arange(block + 1, size + block + 1) // block
+    labels = np.arange(block + ahead, size + block + ahead) // block
+    labels.flags.writeable = False  # the same for all groups of that size
+    return labels
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """The same labels by position, of the slice of an order that begins at `start`."""
+
+    start: int
+    block: int
+    ahead: int
+
+    def __call__(self, positions: FloatArray) -> FloatArray:
+        """Return the labels of positions."""
+        return np.asarray(np.floor((positions + (self.block + self.ahead - self.start)) / self.block))
+
+    def span(self, label: float, stop: int) -> tuple[int, int]:
+        """Return the positions before `stop` that have a label."""
+        first = self.start + (int(label) - 1) * self.block - self.ahead
+        return max(first, self.start), max(min(first + self.block, stop), self.start)
 
 
 def dealt_in_order(random: np.random.Generator, d: int, size: int) -> list[IntArray]:
@@ -71,19 +104,24 @@ class Variant:
         Whether a ratio outside the labels counts as the nearest of 0…last.
     deal
         (random, d, n) to the groups, none of them empty.
+    ahead
+        By how much the first block is short, where blocks follow each other in the order of the group; None
+        where they do not.
     """
 
     labels: Callable[[np.random.Generator, int, int], IntArray]
     clamp: bool
+    ahead: int | None = None
     deal: Callable[[np.random.Generator, int, int], list[IntArray]] = dealt_in_order
 
 
 VARIANTS = {
-    "printed": Variant(lambda random, size, divisions: printed_labels(size, divisions), clamp=False),
-    "published": Variant(lambda random, size, divisions: published_labels(size, divisions), clamp=True),
+    "printed": Variant(lambda random, size, divisions: printed_labels(size, divisions), False, 0),
+    "published": Variant(lambda random, size, divisions: published_labels(size, divisions), True, 1),
 }
 
 
+_NONE: IntArray = np.zeros(0, np.int64)
 _ATTEMPTS = 2  # at a pair of queries, where failed evaluations are skipped
 
 
@@ -138,7 +176,44 @@ def search(
     return _Found(group, flat=False)
 
 
-def _signs(random: np.random.Generator, count: int, eps: float) -> FloatArray:
+def search_along(
+    at: Point,
+    order: Shuffle,
+    start: int,
+    stop: int,
+    eps: float,
+    schedule: Iterator[int],
+    variant: Variant,
+    random: np.random.Generator,
+) -> Steps[_Found]:
+    """Shrink a slice of an order: the first round along the order, the others as `search` does."""
+    size = stop - start
+    if size > 2:
+        block = -(-size // next(schedule))
+        assert variant.ahead is not None
+        labels = Blocks(start, block, variant.ahead)
+        last = float(labels(np.array([stop - 1.0]))[0])
+        for factor in (eps, -eps):  # a second attempt is at other points
+            u = Wave(order, start, stop, factor, None, _NONE)
+            (value_u,) = yield Ask(at.x, Moves((u,)), Role.PROBE, reserve=2)
+            if value_u == at.value:
+                return _Found(_NONE, flat=True)
+            if math.isnan(value_u):
+                continue
+            v = Wave(order, start, stop, factor, labels, _NONE, most=last)
+            (value_v,) = yield Ask(at.x, Moves((v,)), Role.PROBE, reserve=1)
+            if not math.isnan(value_v):
+                break
+        else:
+            return _Found(_NONE, flat=False)
+        target = float(np.rint((value_v - at.value) / (value_u - at.value)))
+        if variant.clamp:
+            target = min(max(target, 0.0), last)
+        start, stop = labels.span(target, stop) if abs(target) <= last else (stop, stop)
+    return (yield from search(at, order.coordinates(start, stop), eps, schedule, variant, random))
+
+
+def _signs(random: np.random.Generator, count: int, eps: float = 1.0) -> FloatArray:
     """Return ±ε at random, from one raw random bit each: the cheapest way there is."""
     words = np.asarray(random.bit_generator.random_raw(-(-count // 64)))
     bits = np.unpackbits(words.view(np.uint8), count=count)
@@ -178,8 +253,16 @@ class GraCe:
         d, n, bounds = len(at.x), self.group_size, self.bounds
         eps = self.eps(step)
         searches = []
+        along = isinstance(at.x, Place) and self.variant.ahead is not None
         for repetition in range(self.repeats):
             random = key.child(repetition).generator()  # shared by its groups, which advance in a fixed order
+            if along:
+                order = Shuffle(d, key.child(repetition, 0), _signs)
+                for start in range(0, d, n):
+                    schedule = chain(self.schedule, repeat(self.schedule[-1]))
+                    span = start, min(start + n, d)
+                    searches.append(search_along(at, order, *span, eps, schedule, self.variant, random))
+                continue
             groups = self.variant.deal(random, d if bounds is None else len(bounds.free), n)
             for group in groups if bounds is None else [bounds.free[places] for places in groups]:
                 schedule = chain(self.schedule, repeat(self.schedule[-1]))

@@ -28,4 +28,4 @@ def independent_labels(random: np.random.Generator, size: int, divisions: int) -
     return random.integers(1, printed_labels(size, divisions)[-1] + 1, size=size)
 
 
-INDEPENDENT = Variant(independent_labels, clamp=False, deal=dealt_independently)
+INDEPENDENT = Variant(independent_labels, clamp=False, ahead=None, deal=dealt_independently)

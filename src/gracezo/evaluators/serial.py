@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Generator
-from dataclasses import dataclass
-
-import numpy as np
 
 from gracezo.core.asks import Ask
-from gracezo.core.run import Answer
+from gracezo.core.places import Place
+from gracezo.core.run import Answer, Outcome
 from gracezo.core.sampling import seeds_of
+from gracezo.core.types import FloatArray
+from gracezo.evaluators.canvas import Canvas
 from gracezo.evaluators.objective import Objective
+from gracezo.evaluators.priced import Pricing, prices, sparse, starts
 
 
-@dataclass(eq=False)
 class Serial:
     """Evaluate point by point.
 
@@ -21,9 +22,15 @@ class Serial:
     one read-only buffer that is valid during the call.
     """
 
-    objective: Objective
-    copy: bool = True
-    unfinished: int = 0  # evaluations that had been begun when the run ended, without an answer
+    def __init__(self, objective: Objective, copy: bool = True) -> None:
+        self._objective = objective
+        self._copy = copy
+        self._own = threading.local()  # buffers: of each thread one
+        self.unfinished = 0
+        """Evaluations that had been begun when the run ended, without an answer."""
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Serial, (self._objective, self._copy)
 
     def at_once(self, count: int) -> int:
         """Return how many rows may be in flight: an evaluator that says nothing may have a whole ask."""
@@ -32,17 +39,40 @@ class Serial:
     def __call__(self, ask: Ask) -> Generator[list[Answer], None, None]:
         """Yield the answers in the order of the rows, one call of f at a time."""
         seeds = seeds_of(ask)
-        buffer = None if self.copy else np.empty_like(ask.base)
+        priced = seeds is None and prices(self._objective)
         for row in range(len(ask)):
-            if buffer is None:
-                x = ask.point(row)
-            else:
-                ask.write(row, buffer)
-                x = buffer.view()
-                x.flags.writeable = False
             try:
-                outcome = self.objective.one(x, None if seeds is None else seeds[row])
+                if priced:
+                    outcome = self._priced(ask, row)
+                else:
+                    outcome = self._objective.one(
+                        self._point(ask, row), None if seeds is None else seeds[row]
+                    )
             except BaseException:  # an interrupt: failures are outcomes
                 self.unfinished = 1
                 raise
             yield [(row, outcome)]
+
+    def _point(self, ask: Ask, row: int) -> FloatArray:
+        if self._copy and not isinstance(ask.base, Place):
+            return ask.point(row)
+        shown = self._canvas.show(ask, row)
+        return shown.copy() if self._copy else shown
+
+    @property
+    def _canvas(self) -> Canvas:
+        own = self._own
+        if not hasattr(own, "canvas"):
+            own.canvas, own.pricing = Canvas(), Pricing(self._objective, self._copy)
+        canvas: Canvas = own.canvas
+        return canvas
+
+    def _priced(self, ask: Ask, row: int) -> Outcome:
+        """Evaluate by prices; `at` is shown a new base, and both ways must agree at x0."""
+        canvas = self._canvas
+        pricing: Pricing = self._own.pricing
+        shown = None
+        if pricing.needs(ask) and not sparse(ask.base):
+            shown = canvas.show(Ask.at(ask.base, ask.role), 0)
+        outcome = pricing.one(ask, row, shown)
+        return outcome if shown is None or not starts(ask) else pricing.checked(outcome, shown)

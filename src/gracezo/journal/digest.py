@@ -16,6 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from gracezo.core.asks import Ask, Offsets
+from gracezo.core.moves import Moves
+from gracezo.core.places import Place
 from gracezo.core.sampling import Seeded
 from gracezo.core.types import FloatArray
 
@@ -26,17 +28,30 @@ class Digest:
     def __init__(self) -> None:
         self._base: FloatArray | None = None
         self._base_sum = 0
+        self._origin: FloatArray | None = None
+        self._origin_sum = 0
+
+    def _summed(self, base: FloatArray) -> int:
+        """Return the digest of a base; the origin that places share is read once."""
+        if not isinstance(base, Place):
+            return crc32(_bytes(base))
+        if base.origin is not self._origin:
+            self._origin = base.origin
+            self._origin_sum = crc32(_bytes(base.origin[:1] if base.lean else base.origin))
+        return crc32(_bytes(base.values), crc32(_bytes(base.indices), self._origin_sum))
 
     def __call__(self, ask: Ask) -> int:
         """Return the digest of an ask: its base, its offsets and its role."""
         if ask.base is not self._base:
             self._base = ask.base
-            self._base_sum = crc32(_bytes(ask.base))
+            self._base_sum = self._summed(ask.base)
         total = crc32(ask.role.value.encode(), self._base_sum)
         offsets = ask.offsets
         if isinstance(offsets, Seeded):
             total = crc32(_bytes(offsets.seeds), total)
             offsets = offsets.rows
+        if isinstance(offsets, Moves):
+            return crc32(offsets.name(), total)
         if dataclasses.is_dataclass(offsets):
             return _fields(offsets, total)
         for row in range(len(ask)):

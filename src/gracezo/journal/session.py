@@ -35,6 +35,7 @@ from gracezo.core.drive import Evaluator, rows_at_once
 from gracezo.core.errors import EvaluationFailure
 from gracezo.core.limits import DefaultBudget, Limits
 from gracezo.core.names import Names
+from gracezo.core.places import dense
 from gracezo.core.result import Result, Status
 from gracezo.core.run import Answer, Run
 from gracezo.core.types import FloatArray
@@ -240,11 +241,11 @@ class Session:
         def note(run: Run, to: Point) -> None:
             step, self._seen = self._seen, self._seen + 1
             if step not in self._steps:
-                self._store.write_move(step, run.nfev, to.value, _curtailed(run), to.x)
+                self._store.write_move(step, run.nfev, to.value, _curtailed(run), dense(to.x))
                 if then is not None:
                     then(run, to)
             elif self._steps[step]:
-                self._store.kept(to.x)
+                self._store.kept(dense(to.x))
 
         return note
 

@@ -13,12 +13,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-import numpy as np
-
 from gracezo.core.asks import Ask, Moved, Point, Role, Steps
 from gracezo.core.box import Box
 from gracezo.core.keys import Key
 from gracezo.core.method import Estimator
+from gracezo.core.places import midpoint, same
 from gracezo.core.result import Finish, Status
 from gracezo.core.steps import reserving
 from gracezo.core.types import FloatArray
@@ -49,7 +48,7 @@ class Descent:
             del gradient  # its memory serves the next one
             if self.bounds is not None:  # the projected step
                 x = self.bounds.clip(x)
-            if x[0] != at.x[0] or np.count_nonzero(x != at.x):  # the value at the same point is known
+            if not same(x, at.x):  # the value at the same point is known
                 at = yield from _moved(at, x)
             yield Moved(at)
 
@@ -57,9 +56,8 @@ class Descent:
 def _moved(at: Point, x: FloatArray) -> Steps[Point]:
     """Return the new point with its value, or a nearer one, or the old one when none of them has a value."""
     for _ in range(_HALVINGS + 1):
-        x.setflags(write=False)
         value = float((yield Ask.at(x, Role.STEP))[0])
         if not math.isnan(value):
             return Point(x, value)
-        x = 0.5 * (at.x + x)
+        x = midpoint(at.x, x)
     return at

@@ -14,7 +14,7 @@ from gracezo.theory import practical_schedule
 from gracezo.updates import plain
 
 
-@uses("bounds")
+@uses("bounds", "places")
 def grace(
     problem: Problem,
     *,

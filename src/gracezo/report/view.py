@@ -132,7 +132,7 @@ def of_record(record: Record, title: str, replayed: Replay | None = None) -> Vie
     answer = record.result
     if finish is not None and answer is not None:
         x, best, error = answer.x.ravel(), words.value_of(answer), float(answer.get("fun_error", 0.0))
-    indices = changed(x0, x)
+    indices, change = changed(x0, x)
     message = "queries go out, or it was stopped by force" if finish is None else finish.message
     view = View(
         title=title,
@@ -142,7 +142,7 @@ def of_record(record: Record, title: str, replayed: Replay | None = None) -> Vie
         names=record.names,
         x0=x0,
         x=x,
-        change=(indices, x[indices] - x0[indices]),
+        change=(indices, change),
         start=start,
         best=best,
         error=error,

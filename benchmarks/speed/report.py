@@ -1,0 +1,92 @@
+"""Table and picture of a run, written to a folder."""
+
+from __future__ import annotations
+
+import math
+import platform
+import sys
+from collections.abc import Mapping, Sequence
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+from benchmarks.speed.cases import CASES
+
+BEGIN, END = "<!-- written by benchmarks/speed -->", "<!-- end of what benchmarks/speed has written -->"
+_STYLES = {
+    "auto": "C0",
+    "grace": "C1",
+    "lbfgsb": "C2",
+    "pycma": "C3",
+    "cmaes": "C4",
+    "nevergrad": "C5",
+    "copy": "0.5",
+}
+
+
+def beyond(row: Mapping[str, Any]) -> float:
+    """Return the seconds a query that were not spent in f; all of them where f was never called whole."""
+    inside = row.get("inside", math.nan)
+    return float((row["seconds"] - (0.0 if math.isnan(inside) else inside)) / row["queries"])
+
+
+def write(rows: Sequence[Mapping[str, Any]], folder: Path) -> None:
+    """Write the table into speed.md, between its marks, and the picture beside it."""
+    page = folder / "speed.md"
+    text = page.read_text() if page.exists() else f"{BEGIN}\n{END}\n"
+    before, _, rest = text.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    page.write_text(f"{before}{BEGIN}\n\n{_machine()}\n\n{table(rows)}\n\n{END}{after}")
+    picture(rows, folder / "speed.png")
+
+
+def table(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return the table, a row for each case and size."""
+    head = "| d | | queries | µs a query beyond f | whole / (queries × f) | memory, arrays of d |"
+    lines = [head, "|---:|---|---:|---:|---:|---:|"]
+    for row in rows:
+        d, name = f"10^{round(math.log10(row['d']))}", CASES[row["case"]][0]
+        if "ended" in row:
+            lines.append(f"| {d} | {name} | {row['ended']} | | | |")
+            continue
+        whole = row["seconds"] / (row["queries"] * row["f"])
+        ratio = "" if math.isnan(whole) else f"{whole:.2f}"
+        memory = row["memory"] / (8.0 * row["d"])
+        told = f"{memory:.2f}" if row["d"] >= 10**6 else ""
+        lines.append(f"| {d} | {name} | {row['queries']:,} | {1e6 * beyond(row):,.0f} | {ratio} | {told} |")
+    return "\n".join(lines)
+
+
+def picture(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
+    """Draw time a query beyond f, and memory, against d."""
+    mpl.use("Agg")
+    figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.6), layout="constrained")
+    for case in dict.fromkeys(row["case"] for row in rows):
+        own = [row for row in rows if row["case"] == case and "ended" not in row]
+        if not own:
+            continue
+        name, *kind = case.split("-")
+        style = {"color": _STYLES[name], "label": CASES[case][0], "marker": "o", "markersize": 4}
+        style["linestyle"] = {"sparse": "--", "hidden": ":"}.get(kind[0] if kind else "", "-")
+        d = np.array([row["d"] for row in own])
+        left.loglog(d, [1e6 * beyond(row) for row in own], **style)
+        large = [row for row in own if row["d"] >= 10**6]
+        right.loglog([row["d"] for row in large], [max(row["memory"] / 2**20, 0.1) for row in large], **style)
+    left.set(xlabel="coordinates d", ylabel="µs a query beyond f")
+    right.set(xlabel="coordinates d", ylabel="memory beside the user's own, MiB")
+    sizes = np.array(sorted({row["d"] for row in rows if row["d"] >= 10**6}))
+    if len(sizes):
+        right.loglog(sizes, 8.0 * sizes / 2**20, color="0.8", linewidth=4, zorder=0, label="one array of d")
+    left.legend(fontsize=7)
+    right.legend(fontsize=7)
+    figure.savefig(path, dpi=110)
+    plt.close(figure)
+
+
+def _machine() -> str:
+    names = ("numpy", "scipy", "cma", "cmaes", "nevergrad")
+    parts = [f"Python {sys.version.split()[0]}", *(f"{name} {version(name)}" for name in names)]
+    return f"Of one run, one thread: {', '.join(parts)}; {platform.machine()}."

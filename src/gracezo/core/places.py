@@ -1,0 +1,249 @@
+"""Points of very many coordinates, kept as a start and the few coordinates in which they differ from it.
+
+A run that moves s of d coordinates has points that share d − s of them. A `Place` keeps those few; the start,
+the *origin*, is one array that all places of a run have in common, or one number where the start is given as
+such, and then nothing of length d is kept at all. Methods that can work with either (`uses("places")`) meet
+arrays as long as d is small, and ask what differs by the functions below.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import cast
+
+import numpy as np
+
+from gracezo.core.types import FloatArray, IntArray
+
+LARGE = 2**17
+"""From here on points are places, for the methods that take them; below, arrays are as fast and simpler."""
+_CHUNK = 2**15  # coordinates that are looked at at a time
+
+
+class Place:
+    """A point: an origin, and the coordinates that differ from it.
+
+    Parameters
+    ----------
+    origin
+        One array of d numbers, not to be written to; or one number d times, by `numpy.broadcast_to`.
+    indices
+        Coordinates that may differ from it, ascending.
+    values
+        What they are.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> place = Place.constant(0.0, 10**9).replaced(np.array([7, 3]), np.array([1.0, 2.0]))
+    >>> place[np.array([2, 3])].tolist(), len(place), place.indices.tolist()
+    ([0.0, 2.0], 1000000000, [3, 7])
+    """
+
+    def __init__(
+        self, origin: FloatArray, indices: IntArray, values: FloatArray, known: dict[str, float] | None = None
+    ) -> None:
+        self._origin, self.indices, self.values = origin, indices, values
+        self._known = {} if known is None else known  # of the origin, for all places that share it
+
+    @property
+    def origin(self) -> FloatArray:
+        """What it may differ from."""
+        return self._origin
+
+    @property
+    def stand_in(self) -> FloatArray:
+        """Itself, where the type of an array is asked for."""
+        return cast(FloatArray, self)
+
+    @classmethod
+    def at(cls, origin: FloatArray) -> Place:
+        """Return the place that is an array."""
+        return cls(origin, np.zeros(0, np.int64), np.zeros(0))
+
+    @classmethod
+    def constant(cls, value: float, size: int) -> Place:
+        """Return the place where all coordinates are one number."""
+        return cls.at(np.broadcast_to(np.float64(value), size))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        if self.lean:  # NumPy would write out the number d times
+            return _unpacked, (float(self.origin[0]), len(self.origin), self.indices, self.values)
+        return Place, (self.origin, self.indices, self.values)
+
+    def __len__(self) -> int:
+        return len(self.origin)
+
+    @property
+    def shape(self) -> tuple[int]:
+        """That of a flat vector."""
+        return (len(self),)
+
+    @property
+    def size(self) -> int:
+        """The number of coordinates."""
+        return len(self)
+
+    def ravel(self) -> FloatArray:
+        """Return itself, which is flat."""
+        return self.stand_in
+
+    @property
+    def lean(self) -> bool:
+        """Whether its origin is one number."""
+        return self.origin.strides == (0,)
+
+    def __getitem__(self, indices: IntArray) -> FloatArray:
+        found = self.origin[indices]
+        if len(self.indices):
+            places = np.minimum(np.searchsorted(self.indices, indices), len(self.indices) - 1)
+            found = np.where(self.indices[places] == indices, self.values[places], found)
+        return found
+
+    def replaced(self, indices: IntArray, values: FloatArray) -> Place:
+        """Return the place with these coordinates, all distinct, in the stead of its own."""
+        order = np.argsort(indices)
+        new, entries = indices[order], values[order]
+        if len(self.indices):
+            kept = ~np.isin(self.indices, new, assume_unique=True)
+            merged = np.concatenate([self.indices[kept], new])
+            order = np.argsort(merged)
+            new, entries = merged[order], np.concatenate([self.values[kept], entries])[order]
+        return Place(self.origin, new, entries, self._known)
+
+    def displaced(self, indices: IntArray, steps: FloatArray) -> Place:
+        """Return the place with these coordinates, all distinct, displaced by their steps."""
+        return self.replaced(indices, self[indices] + steps)
+
+    def dense(self) -> FloatArray:
+        """Return all coordinates, as a new array."""
+        x = np.array(self.origin)
+        x[self.indices] = self.values
+        return x
+
+    @property
+    def largest(self) -> float:
+        """The largest magnitude of a coordinate; NaN if there is one."""
+        there = self._of_origin("largest", _largest)
+        return there if math.isnan(there) else max(there, float(np.max(np.abs(self.values), initial=0.0)))
+
+    @property
+    def mean_square(self) -> float:
+        """The mean of the squared coordinates, up to rounding."""
+        before = self.origin[self.indices]
+        squares = self._of_origin("squares", _squares) + float(self.values @ self.values - before @ before)
+        return max(squares, 0.0) / len(self)
+
+    def _of_origin(self, name: str, measure: Callable[[FloatArray], float]) -> float:
+        """Return something of the origin, which is read once."""
+        if name not in self._known:
+            self._known[name] = measure(self.origin)
+        return self._known[name]
+
+
+# A method that takes places meets either kind: an array, or a place that stands in for one.
+
+
+def fill(x: FloatArray, out: FloatArray) -> None:
+    """Write all coordinates of a point into an array."""
+    if isinstance(x, Place):
+        out[:] = x.origin
+        out[x.indices] = x.values
+    else:
+        out[:] = x
+
+
+def replaced(x: FloatArray, indices: IntArray, values: FloatArray) -> FloatArray:
+    """Return a new point that has these coordinates in the stead of its own.
+
+    >>> replaced(np.zeros(3), np.array([1]), np.array([5.0])).tolist()
+    [0.0, 5.0, 0.0]
+    """
+    if isinstance(x, Place):
+        return x.replaced(indices, values).stand_in
+    new = x.copy()
+    new[indices] = values
+    return new
+
+
+def displaced(x: FloatArray, indices: IntArray, steps: FloatArray) -> FloatArray:
+    """Return a new point, these coordinates displaced by their steps."""
+    return replaced(x, indices, x[indices] + steps)
+
+
+def dense(x: FloatArray) -> FloatArray:
+    """Return all coordinates: the array itself, or a new one."""
+    return x.dense() if isinstance(x, Place) else x
+
+
+def largest(x: FloatArray) -> float:
+    """Return the largest magnitude of a coordinate."""
+    return x.largest if isinstance(x, Place) else float(np.max(np.abs(x), initial=0.0))
+
+
+def mean_square(x: FloatArray) -> float:
+    """Return the mean of the squared coordinates."""
+    return x.mean_square if isinstance(x, Place) else float(np.mean(x * x))
+
+
+def differing(start: FloatArray, x: FloatArray) -> tuple[IntArray, FloatArray]:
+    """Return where two points of one run differ, ascending, and by how much.
+
+    >>> differing(np.zeros(3), np.array([0.0, 2.0, 0.0]))
+    (array([1]), array([2.]))
+    """
+    if isinstance(start, Place) and isinstance(x, Place) and start.origin is x.origin:
+        where = np.union1d(start.indices, x.indices)
+        change = x[where] - start[where]
+        moved = change != 0.0
+        return where[moved], change[moved]
+    one, two = (_whole(point) for point in (start, x))
+    where = np.concatenate(
+        [
+            first + np.flatnonzero(one[first : first + _CHUNK] != two[first : first + _CHUNK])
+            for first in range(0, len(one), _CHUNK)
+        ]
+    )
+    return where, two[where] - one[where]
+
+
+def same(x: FloatArray, y: FloatArray) -> bool:
+    """Whether two points of one run are the same."""
+    if isinstance(x, Place):
+        return len(differing(x, y)[0]) == 0
+    return bool(x[0] == y[0]) and not np.count_nonzero(x != y)
+
+
+def midpoint(x: FloatArray, y: FloatArray) -> FloatArray:
+    """Return the point between two points of one run."""
+    if isinstance(x, Place):
+        where, change = differing(x, y)
+        return displaced(x, where, 0.5 * change)
+    return 0.5 * (x + y)
+
+
+def _whole(x: FloatArray) -> FloatArray:
+    """Return all coordinates, without a copy where there are some already."""
+    if isinstance(x, Place):
+        return x.dense() if len(x.indices) else x.origin
+    return x
+
+
+def _unpacked(value: float, size: int, indices: IntArray, values: FloatArray) -> Place:
+    return Place(np.broadcast_to(np.float64(value), size), indices, values)
+
+
+def _largest(x: FloatArray) -> float:
+    """Return the largest magnitude, without an array of them."""
+    x = x[:1] if x.strides == (0,) else x
+    return max(abs(float(x.max())), abs(float(x.min()))) if len(x) else 0.0
+
+
+def _squares(x: FloatArray) -> float:
+    """Return the sum of squares, without an array of them."""
+    if x.strides == (0,):
+        return len(x) * float(x[0]) ** 2
+    return sum(
+        float(x[first : first + _CHUNK] @ x[first : first + _CHUNK]) for first in range(0, len(x), _CHUNK)
+    )

@@ -1,0 +1,251 @@
+"""A random order of very many coordinates, whose sets are reached by reading memory in sequence.
+
+A uniform permutation of 10⁷ coordinates takes as much memory as a point, and a write through it meets a new
+page at each number. Blocks of neighbours in random order would be fast, but neighbours matter together (an
+image, a field), and a search that cannot part them takes a quarter more queries. So neighbours are parted,
+block by block:
+
+- Memory is cut into N blocks of B coordinates, in the random order q = 0 … N − 1. Within a block each
+  coordinate has a *rank* r, from one random permutation σ of B that all blocks share, turned by a random
+  shift t_q. Its position in the order is
+
+      p = r·N + q,    at the coordinate  B·block(q) + (σ(r) − t_q mod B).
+
+  Any slice of positions takes about as many coordinates from each block, at random, and neighbours are as far
+  apart as any two. What is left over, fewer than N coordinates, stands at the end.
+- Each coordinate has a weight, from a table of random weights that begins for each block at a random place.
+  So nothing of length d is kept: 2 MB in all, and some numbers a block.
+- A slice that takes many coordinates of each block is written by a pass over all memory (a product with a
+  mask that is the same for all blocks, but for their shifts); one that takes few, by indices, block by block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from gracezo.core.keys import Key
+from gracezo.core.types import FloatArray, IntArray
+
+Piece: TypeAlias = tuple[Any, FloatArray]
+"""Coordinates, by index or as a slice, and their displacements; in a slice, those that stay have zero."""
+Draw: TypeAlias = Callable[[np.random.Generator, int], FloatArray]
+"""What draws so many weights."""
+Label: TypeAlias = Callable[[FloatArray], FloatArray]
+"""From positions to what multiplies their weights."""
+
+BLOCK = 2**15
+"""Coordinates in a block, about: 256 KB, which stay in the cache while they are worked on."""
+_TABLE = 2**16  # places at which a block's weights may begin
+_SOME = 64  # coordinates of each block from which on a slice is written block by block
+_DENSE = 1.0 / 12.0  # share of the coordinates above which a pass over all of memory is faster than indices
+_NONE: IntArray = np.zeros(0, np.int64)
+
+
+class Shuffle:
+    """Coordinates in a random order, with weights.
+
+    Parameters
+    ----------
+    d
+        The number of coordinates.
+    key
+        Where order and weights are drawn from.
+    draw
+        Draws weights.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> order = Shuffle(1000, Key(7), lambda random, count: random.choice([-1.0, 1.0], count))
+    >>> sorted(order.coordinates(0, 1000)) == list(range(1000))
+    True
+    >>> p = order.positions(np.array([3, 14, 15]))
+    >>> [int(order.coordinates(k, k + 1)[0]) for k in p]
+    [3, 14, 15]
+    """
+
+    def __init__(self, d: int, key: Key, draw: Draw) -> None:
+        self.d, self._key, self._draw = d, key, draw
+        random = key.generator()
+        self._count = n = max(1, round(d / BLOCK))
+        self._size = size = d // n
+        self._sigma: IntArray = random.permutation(size)
+        rank = np.empty(size, np.int64)
+        rank[self._sigma] = np.arange(size)
+        self._rank = np.concatenate([rank, rank])  # of the offset j in a block with shift t: at t + j
+        self._blocks: IntArray = random.permutation(n)  # by q
+        self._q = np.empty(n, np.int64)  # by block
+        self._q[self._blocks] = np.arange(n)
+        self._shifts: IntArray = random.integers(size, size=n)  # by block, as are those of the table
+        self._begins: IntArray = random.integers(_TABLE, size=n)
+        self._table = draw(random, _TABLE + size)
+        self._last = draw(random, d - n * size)  # weights of what is left over
+
+    def __len__(self) -> int:
+        return self.d
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Shuffle, (self.d, self._key, self._draw)
+
+    @cached_property
+    def heaviest(self) -> float:
+        """The largest weight, by magnitude."""
+        return float(max(np.abs(self._table).max(), np.abs(self._last).max(initial=0.0)))
+
+    @property
+    def name(self) -> tuple[object, ...]:
+        """What tells it from others: all the rest is drawn."""
+        return self.d, self._key.seed, self._key.path
+
+    # ------------------------------------------------------------ single positions
+
+    def coordinates(self, start: int, stop: int) -> IntArray:
+        """Return the coordinates at the positions from `start` up to, not including, `stop`."""
+        return self._of(np.arange(start, stop))
+
+    def _of(self, positions: IntArray) -> IntArray:
+        rank, q = np.divmod(positions, self._count)
+        rank = np.minimum(rank, self._size - 1)
+        block = self._blocks[q]
+        offset = self._sigma[rank] - self._shifts[block]
+        offset += self._size * (offset < 0)
+        return np.where(positions < self._whole, block * self._size + offset, positions)
+
+    def positions(self, coordinates: IntArray) -> IntArray:
+        """Return where coordinates stand."""
+        block = np.minimum(coordinates // self._size, self._count - 1)
+        offset = np.minimum(coordinates - block * self._size, self._size - 1)
+        there = self._rank[self._shifts[block] + offset] * self._count + self._q[block]
+        return np.where(coordinates < self._whole, there, coordinates)
+
+    def weights(self, coordinates: IntArray) -> FloatArray:
+        """Return the weights of coordinates."""
+        block = np.minimum(coordinates // self._size, self._count - 1)
+        offset = coordinates - block * self._size
+        inside = coordinates < self._whole
+        found = self._table[self._begins[block] + np.where(inside, offset, 0)]
+        if len(self._last):
+            found = np.where(inside, found, self._last[np.where(inside, 0, coordinates - self._whole)])
+        return found
+
+    @property
+    def _whole(self) -> int:
+        """Where what is left over begins, in memory and in the order."""
+        return self._count * self._size
+
+    # ------------------------------------------------------------ sets
+
+    def pieces(
+        self, start: int, stop: int, factor: float, label: Label | None = None, without: IntArray = _NONE
+    ) -> Iterator[Piece]:
+        """Yield the displacements of a slice, factor · label(position) · weight; zero for those `without`.
+
+        The latter are coordinates, ascending.
+        """
+        n, last = self._count, min(stop, self._whole) // self._count
+        first = min(-(-start // n), last)
+        left_out = self.positions(without)
+        if last - first < _SOME:
+            yield from self._few(start, stop, factor, label, left_out)
+            return
+        # Of the first rank and of the last, some blocks take part only.
+        edges = [*self._few(start, first * n, factor, label, left_out)]
+        edges += self._few(last * n, min(stop, self._whole), factor, label, left_out)
+        within = (left_out >= first * n) & (left_out < last * n)
+        if self.covers(start, stop):
+            yield from self._dense(first, last, factor, label, edges, without[within])
+        else:
+            yield from edges
+            yield from self._sparse(first, last, factor, label, without[within])
+        yield from self._few(max(start, self._whole), stop, factor, label, left_out)
+
+    def covers(self, start: int, stop: int) -> int:
+        """Return over how many coordinates, from the first on, the pieces of a slice go, moved or not."""
+        n, last = self._count, min(stop, self._whole) // self._count
+        return self._whole if last + start // -n >= max(_DENSE * self._size, _SOME) else 0
+
+    def _few(
+        self, start: int, stop: int, factor: float, label: Label | None, left_out: IntArray
+    ) -> Iterator[Piece]:
+        """Yield a slice by its positions."""
+        for begin in range(start, stop, BLOCK):
+            end = min(begin + BLOCK, stop)
+            positions = np.arange(begin, end)
+            where = self._of(positions)
+            values = factor * self.weights(where)
+            if label is not None:
+                values *= label(positions.astype(np.float64))
+            values[left_out[(left_out >= begin) & (left_out < end)] - begin] = 0.0
+            yield where, values
+
+    def _dense(
+        self,
+        first: int,
+        last: int,
+        factor: float,
+        label: Label | None,
+        edges: Iterable[tuple[IntArray, FloatArray]],
+        without: IntArray,
+    ) -> Iterator[Piece]:
+        """Yield what has a rank from `first` up to, not including, `last`, and edges: block after block."""
+        size, n = self._size, self._count
+        whole = last - first == size
+        scaled = self._table * factor if whole else self._table
+        inside = np.where((self._rank >= first) & (self._rank < last), factor, 0.0)
+        ranks = None if label is None else n * self._rank.astype(np.float64)
+        singles = np.concatenate([without, *(where for where, _ in edges)])
+        special = np.concatenate([np.zeros(len(without)), *(values for _, values in edges)])
+        order = np.argsort(singles)
+        singles, special = singles[order], special[order]
+        ends = np.searchsorted(singles, np.arange(n + 1) * size).tolist()
+        for block in range(n):
+            begin, shift = int(self._begins[block]), int(self._shifts[block])
+            values = scaled[begin : begin + size]
+            if not whole:
+                values = values * inside[shift : shift + size]
+            if label is not None and ranks is not None:
+                values = values * label(ranks[shift : shift + size] + float(self._q[block]))
+            if ends[block] < ends[block + 1]:
+                some = slice(ends[block], ends[block + 1])
+                values = values.copy()  # it may be the table's own
+                values[singles[some] - block * size] = special[some]
+            yield slice(block * size, (block + 1) * size), values
+
+    def _sparse(
+        self, first: int, last: int, factor: float, label: Label | None, without: IntArray
+    ) -> Iterator[Piece]:
+        """Yield the same by indices, some blocks at a time."""
+        size, n, count = self._size, self._count, last - first
+        taken = np.sort(self._sigma[first:last])
+        at_once = max(1, BLOCK // count)
+        for begin in range(0, n, at_once):
+            blocks = np.arange(begin, min(begin + at_once, n))
+            offsets = taken - self._shifts[blocks, np.newaxis]
+            offsets += size * (offsets < 0)
+            values = self._table.take(offsets + self._begins[blocks, np.newaxis])
+            values *= factor
+            if label is not None:
+                ranks = self._rank.take(offsets + self._shifts[blocks, np.newaxis])
+                values *= label((ranks * n + self._q[blocks, np.newaxis]).astype(np.float64))
+            low, high = np.searchsorted(without, (begin * size, (blocks[-1] + 1) * size)).tolist()
+            if low < high:
+                block, offset = np.divmod(without[low:high], size)
+                turned = (offset + self._shifts[block]) % size
+                values[block - begin, np.searchsorted(taken, turned)] = 0.0
+            offsets += size * blocks[:, np.newaxis]
+            yield offsets.ravel(), values.ravel()
+
+    def squares(self, start: int, stop: int) -> float:
+        """Return the sum of the squared weights of a slice, up to what is random of it in a large one."""
+        if stop - start <= BLOCK:
+            weights = self.weights(self.coordinates(start, stop))
+            return float(weights @ weights)
+        return (stop - start) * self._mean_square
+
+    @cached_property
+    def _mean_square(self) -> float:
+        return float(self._table @ self._table) / len(self._table)

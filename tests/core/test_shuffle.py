@@ -1,0 +1,112 @@
+"""Random orders of very many coordinates: a permutation, whose slices can be written piece by piece."""
+
+import pickle
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gracezo.core.keys import Key
+from gracezo.core.moves import Few, Move, Moves, Wave, moved, rows_of
+from gracezo.core.places import Place
+from gracezo.core.shuffle import BLOCK, Shuffle
+from gracezo.core.types import FloatArray
+
+
+def draw(random: np.random.Generator, count: int) -> FloatArray:
+    return np.asarray(random.uniform(0.7, 1.3, count) * random.choice([-1.0, 1.0], count))
+
+
+@dataclass(frozen=True)
+class Rising:
+    by: float
+
+    def __call__(self, positions: FloatArray) -> FloatArray:
+        return self.by * positions
+
+
+def by_hand(order: Shuffle, start: int, stop: int, label: Rising | None, without: list[int]) -> FloatArray:
+    """Write a slice down, position by position."""
+    x = np.zeros(len(order))
+    where = order.coordinates(start, stop)
+    x[where] = 0.5 * order.weights(where)
+    if label is not None:
+        x[where] *= label(np.arange(start, stop, dtype=np.float64))
+    x[without] = 0.0
+    return x
+
+
+@pytest.mark.parametrize("d", [1, 2, 1000, BLOCK, 3 * BLOCK + 1, 300_007])
+def test_an_order_is_a_permutation_and_knows_its_inverse(d: int) -> None:
+    order = Shuffle(d, Key(3), draw)
+    coordinates = order.coordinates(0, d)
+    assert np.array_equal(np.sort(coordinates), np.arange(d))
+    assert np.array_equal(order.positions(coordinates), np.arange(d))
+    assert np.abs(order.weights(coordinates)).min() >= 0.7
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.integers(BLOCK, 5 * BLOCK + 17),
+    st.floats(0, 1),
+    st.floats(0, 1),
+    st.booleans(),
+    st.lists(st.floats(0, 1, exclude_max=True), max_size=4),
+)
+def test_pieces_are_the_slice(d: int, one: float, two: float, labelled: bool, out: list[float]) -> None:
+    order = Shuffle(d, Key(11), draw)
+    start, stop = sorted((int(one * d), int(two * d)))
+    label = Rising(1.0 / d) if labelled else None
+    without = sorted({int(share * d) for share in out})
+    wave = Wave(order, start, stop, 0.5, label, np.array(without, np.int64))
+    written, times = np.zeros(d), np.zeros(d, np.int64)
+    for where, values in wave.pieces():
+        written[where] += values
+        times[where] += 1
+    expected = by_hand(order, start, stop, label, without)
+    assert np.allclose(written, expected, rtol=1e-13, atol=0.0)
+    assert times.max() <= 1  # no coordinate is in two of them
+    assert np.array_equal(wave.at(np.arange(d)), expected) or np.allclose(
+        wave.at(np.arange(d)), expected, rtol=1e-13, atol=0.0
+    )
+    assert np.abs(written).max(initial=0.0) <= wave.reach * (1.0 + 1e-12)
+
+
+def test_a_slice_of_half_parts_neighbours_as_chance_does() -> None:
+    d = 10 * BLOCK
+    half = np.zeros(d, bool)
+    half[Shuffle(d, Key(5), draw).coordinates(0, d // 2)] = True
+    for distance in (1, 2, 64, 4096, BLOCK, 2 * BLOCK):
+        together = float(np.mean(half[distance:] == half[:-distance]))
+        assert abs(together - 0.5) < 0.03, distance
+
+
+def test_an_order_travels_as_its_key() -> None:
+    order = Shuffle(10**6, Key(5, (2, 3)), np.random.Generator.standard_normal)
+    sent = pickle.dumps(Wave(order, 10, 900_000, 0.1, None, np.array([5])))
+    assert len(sent) < 1_000
+    there = pickle.loads(sent)
+    coordinates = np.arange(0, 10**6, 1234)
+    assert np.array_equal(
+        there.at(coordinates), Wave(order, 10, 900_000, 0.1, None, np.array([5])).at(coordinates)
+    )
+
+
+def test_rows_of_any_kind_are_written_alike() -> None:
+    d = 2 * BLOCK + 5
+    base = Place.constant(1.0, d).replaced(np.array([7, 3]), np.array([2.0, -1.0]))
+    order = Shuffle(d, Key(1), draw)
+    moves: tuple[Move, ...] = (
+        Few(np.array([3, 9]), np.array([0.5, 0.25])),
+        Wave(order, 0, d // 2, 0.1, None, np.array([9])),
+    )
+    rows = rows_of(moves)
+    assert isinstance(rows, Moves)
+    for row, move in enumerate(moves):
+        out = np.empty(d)
+        rows.write(row, base.stand_in, out)
+        assert np.array_equal(out, base.dense() + move.at(np.arange(d)))
+        assert np.array_equal(np.asarray(moved(base.dense(), move)), out)
+    assert rows.times(2.0).take(np.array([1])).rows[0].reach == 2.0 * moves[1].reach
