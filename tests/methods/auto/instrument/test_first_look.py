@@ -123,3 +123,28 @@ def test_what_cancels_leaves_a_grain_and_is_no_reason_to_look_to_both_sides() ->
     assert "noisy" not in result.message
     assert result.nfev <= 40
     assert "noisy" not in gracezo.minimize(f, np.zeros(300), seed=0, max_queries=60).message
+
+
+def test_a_sum_that_loses_small_terms_beside_large_ones_costs_little_more_than_an_exact_one() -> None:
+    """What is added term by term is rounded away below the last place of what has come together so far."""
+    spent: dict[bool, list[int]] = {True: [], False: []}
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        weights, goal = rng.uniform(0.5, 2.0, 10_000), np.zeros(10_000)
+        ten = np.sort(rng.choice(10_000, 10, replace=False))
+        goal[ten] = rng.uniform(0.5, 1.0, 10) * rng.choice([-1.0, 1.0], 10)
+        for one_by_one in (True, False):
+
+            def parabola(
+                x: FloatArray, w: FloatArray = weights, v: FloatArray = goal, plain: bool = one_by_one
+            ) -> float:
+                terms = w * (x - v) ** 2
+                return float(np.cumsum(terms)[-1] if plain else np.sum(terms))
+
+            found = gracezo.estimate_gradient(parabola, np.zeros(10_000), seed=seed)
+            assert found.indices.tolist() == ten.tolist()
+            true = -2.0 * (weights * goal)[ten]
+            assert (np.abs(found.values - true) <= 4.0 * found.errors).all()
+            spent[one_by_one].append(found.queries)
+    assert np.mean(spent[False]) <= 42
+    assert np.mean(spent[True]) <= np.mean(spent[False]) + 12  # 35 more where losses are not seen

@@ -5,8 +5,9 @@ slope and the curvature, the third tells whether they are all there is, and how 
 
 - Where they show neither the curvature nor that f bends less than it falls within one scale, f is asked at
   longer distances: beside a large offset, or far from its minimum, f shows there what it is like.
-- If the third lies off the parabola by more than rounding explains, f may be noisy, and only then is the
-  noise measured (`estimators/noise.py`); unless it is f at the point itself that is off: then f jumps there.
+- If the third lies off the parabola by more than rounding explains, f may be a plain sum, in which small
+  terms are lost beside large ones; two more looks show that. Or f at the point itself is off: then f jumps
+  there. Or it is noisy, and only then is the noise measured (`estimators/noise.py`).
 - If f does not change where slope and curvature say that it should, it is coarse: its step is its noise.
 
 With noise, the root is asked at +far, −far and +near. If near lies on the parabola through the others, f
@@ -101,14 +102,20 @@ class FirstLook:
         found = [change.ahead for change in changes]
         if max(map(abs, found)) <= constants.STRIDE * rounding or 0.0 in found:
             return (yield from self._faint(at))
-        if len(distances) < 3:
-            return 0.0
-        if self._on_parabola(0.0):
+        return 0.0 if len(distances) < 3 else (yield from self._told_apart(at, found))
+
+    def _told_apart(self, at: Point, found: list[float]) -> Steps[float]:
+        """Return the noise, given three changes of f: what is off a parabola may be rounding, or a jump."""
+        smooth = self._on_parabola(0.0)
+        if smooth and self._differences.values.grain == 0.0:
             yield from self._exact(at)
             return 0.0
         if step := quantum(np.array([at.value, *self._seen])):
             return step / math.sqrt(12.0)
-        if abs(found[2] - found[0]) < 0.5 * abs(found[0]) and (yield from self._jumps(at)):
+        if (yield from self._absorbed(at)):
+            return 0.0
+        jumpy = abs(found[2] - found[0]) < 0.5 * abs(found[0])
+        if smooth or (jumpy and (yield from self._jumps(at))):
             yield from self._exact(at)
             return 0.0
         return (yield from self._level(at))
@@ -129,6 +136,35 @@ class FirstLook:
         if shown > self._differences.rounding:
             self._differences.values.round(shown / math.sqrt(2.0))
         return True
+
+    def _absorbed(self, at: Point) -> Steps[bool]:
+        """Return whether f is a sum in which small terms are lost beside large ones, where all are small.
+
+        A plain sum adds each term to what has come together so far: what is below the last place of that is
+        rounded away. So f is a parabola near by, too, which bends by less than the one farther away.
+        """
+        (near, one), (middle, two), (far, three) = self._looks[-3:]
+        whole = 2.0 * (three / far - two / middle) / (far - middle)
+        missing = one - near * (two / middle + 0.5 * (near - middle) * whole)
+        if abs(missing) > 0.5 * near**2 * abs(whole) + constants.TRUST * self._differences.rounding:
+            return False  # more than there is to be lost
+        wide = math.sqrt(math.sqrt(middle / near))
+        yield from self._ask(at, [near / wide, wide * near])
+        looks, self._looks = self._looks, self._looks[:3]
+        grain = self._differences.values.grain
+        self._differences.values.round(0.0)
+        absorbed = self._on_parabola(0.0) and self._differences.values.grain == 0.0
+        if absorbed:
+            self._refit()
+            curvature, uncertain = self._curvature
+            lost = abs(whole - curvature)
+            absorbed = uncertain < lost < abs(whole)
+            self._differences.curvatures.absorb(lost / self._along.squares, wide * near)
+        if not absorbed:
+            self._looks = [look for look in looks if look[0] in (near, middle, far)]
+            self._differences.values.round(grain)
+            self._refit()
+        return absorbed
 
     def _exact(self, at: Point) -> Steps[None]:
         """Fit the looks, and look farther as long as they show neither how f bends nor that it does not."""

@@ -90,6 +90,7 @@ class Curvatures:
     def __init__(self) -> None:
         self.mean = math.nan
         """Curvature of an anonymous coordinate."""
+        self._lost = 0.0, math.inf  # of that: what rounding takes away where all move by little, up to where
         self._met: list[float] = []
         self._flattest = math.inf  # the least positive one met
         self._typical, self.varied = math.nan, 1.0
@@ -98,11 +99,30 @@ class Curvatures:
     def forget(self) -> None:
         """Forget what was learned."""
         self.mean, self._flattest, self._typical, self.varied = math.nan, math.inf, math.nan, 1.0
+        self._lost = 0.0, math.inf
         self._met.clear()
 
     def assume(self, mean: float) -> None:
         """Take the curvature of an anonymous coordinate for that."""
         self.mean = mean
+
+    def absorb(self, lost: float, reach: float) -> None:
+        """Take the mean for what rounding leaves of it at distances up to `reach`; so much of it is lost."""
+        self._lost = lost, reach
+
+    def moved(self) -> None:
+        """Note that the point is another one, where rounding may take away more or less of the mean."""
+        self._lost = self._lost[0], 0.0 if self._lost[0] else math.inf
+
+    @property
+    def lost(self) -> float:
+        """What rounding may take away of the mean, or not."""
+        return self._lost[0]
+
+    @property
+    def reach(self) -> float:
+        """Up to which distance the mean is known to show, or to be lost, as it was measured."""
+        return self._lost[1]
 
     def meet(self, curvature: float) -> None:
         """Note the measured curvature of one coordinate."""
@@ -184,6 +204,7 @@ class Differences:
     def centre(self, x: FloatArray, value: float) -> None:
         """Note the point around which differences are taken from now on."""
         self.values.centre(value)
+        self.curvatures.moved()
         self._ulp_x = _ULP * float(np.max(np.abs(x), initial=0.0))
         if math.isnan(self.curvatures.mean):
             # Nothing is known yet: as if f fell to zero over a distance of one (or of x itself).
@@ -271,7 +292,11 @@ class Differences:
         derivative is `about` so large, and the bounds leave them `room`.
         """
         known = self.curvatures.mean * (squares if measured is None else measured)
-        ahead = self._ahead(self._doubtful(squares), about, known, room.ahead)
+        doubtful, lost, reach = self._doubtful(squares), self.curvatures.lost * squares, self.curvatures.reach
+        ahead = self._ahead(doubtful + lost, about, known, room.ahead)
+        if reach > 0.0:
+            within = self._ahead(doubtful, about, known, min(room.ahead, reach))
+            ahead = within if within.fixed <= ahead.fixed else ahead
         sharp = self.curvatures.known and ahead.fixed * max(squares, 1.0) <= constants.UNSEEN * abs(about)
         if self.pairs is None or sharp or room.both <= ahead.eps:
             return ahead
