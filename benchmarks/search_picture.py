@@ -65,20 +65,20 @@ def search(problem: Distance, seed: int) -> tuple[list[Query], IntArray]:
 
 
 def draw(axes: Axes, queries: list[Query], order: IntArray, problem: Distance) -> None:
-    """Draw each query as a column: a bar for U, a wedge for labels, a dot for one coordinate alone."""
+    """Draw each query as a column: a bar for a sum, a wedge where weighted by position, a dot for one."""
     for position in np.flatnonzero(np.isin(order, np.flatnonzero(problem.optimum))).tolist():
-        axes.axhline(position, color="0.6", linewidth=0.8, linestyle=":", zorder=0)
+        axes.axhline(position, color="tab:red", linewidth=0.9, linestyle=":", zorder=0)
     for number, query in enumerate(queries, 1):
         low, high = int(query.positions.min()), int(query.positions.max())
         if len(query.positions) == 1:
-            axes.plot(number, low, "o", color="black", markersize=7)
+            axes.plot(number, low, "o", color="tab:red", markersize=8)
         elif query.labelled:
             share = query.lengths / query.lengths.max()
             by_place = np.argsort(query.positions)
             heights, width = query.positions[by_place], 0.35 * share[by_place]
-            axes.fill_betweenx(heights, number - width, number + width, color="0.25", linewidth=0)
+            axes.fill_betweenx(heights, number - width, number + width, color="tab:orange", linewidth=0)
         else:
-            axes.bar(number, high - low, 0.5, low, color="0.85", edgecolor="black", linewidth=0.8)
+            axes.bar(number, high - low, 0.5, low, color="tab:blue", alpha=0.6)
     axes.set_xlabel("query")
     axes.set_ylabel("position in the random order")
     axes.set_xlim(0.3, len(queries) + 0.7)
@@ -96,7 +96,7 @@ def main() -> None:
     draw(axes, queries, order, problem)
     axes.set_title(
         f"All {problem.s} coordinates of a gradient among {problem.d:,} in {len(queries)} queries\n"
-        "bar: U, wedge: labels K, dot: one coordinate alone; dotted: where the coordinates are",
+        "blue: sum over a group; orange: weighted by position; red: one coordinate (dotted: where they are)",
         fontsize=10,
     )
     chosen.out.parent.mkdir(parents=True, exist_ok=True)

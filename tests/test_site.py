@@ -12,6 +12,8 @@ import pytest
 from tools import site_pages
 
 import gracezo
+from gracezo.commands.errors import code
+from gracezo.core.result import Status
 
 ROOT = Path(__file__).parents[1]
 
@@ -31,6 +33,12 @@ def test_every_public_name_has_its_place_in_the_reference() -> None:
     text = (site_pages.DOCS / "reference" / "api.md").read_text(encoding="utf-8")
     named = " ".join(re.findall(r"<!-- generated: api ([\w ]+) -->", text)).split()
     assert sorted(named) == sorted(set(gracezo.__all__) - {"problems", "theory"})
+
+
+def test_the_page_of_statuses_is_that_of_the_code() -> None:
+    text = (site_pages.DOCS / "reference" / "status.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (\d) \| `(\w+)` \| (True|False) \| (\d+) \|", text, flags=re.MULTILINE)
+    assert rows == [(str(int(s)), s.name, str(s == Status.CONVERGED), str(code(s))) for s in Status]
 
 
 @pytest.mark.parametrize("page", sorted(ROOT.glob("*.md")), ids=lambda page: page.name)

@@ -8,6 +8,8 @@ so links that leave it become addresses of the repository. A comment
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import re
 from collections.abc import Callable
@@ -51,6 +53,8 @@ PAGES: dict[str, list[str]] = {
         "vectors",
     ],
     "how-it-works/README": [
+        "grace",
+        "auto",
         "auto-in-detail",
         "theory",
         "trust",
@@ -60,6 +64,8 @@ PAGES: dict[str, list[str]] = {
         "terms",
         "api",
         "command-line",
+        "status",
+        "journal-file",
         "methods",
         "problems",
         "versions",
@@ -127,7 +133,38 @@ def example(name: str) -> str:
     return f"```python\n{(ROOT / 'examples' / f'{name}.py').read_text(encoding='utf-8')}```"
 
 
-GENERATED: dict[str, Callable[[str], str]] = {"api": api, "example": example}
+def command_line(_: str) -> str:
+    """Write the help of every command, as its parser gives it."""
+    from gracezo import cli  # noqa: PLC0415
+
+    os.environ["COLUMNS"] = "100"  # what argparse takes for the width of the terminal
+    parts = []
+    for name in cli.COMMANDS:
+        shown = io.StringIO()
+        with contextlib.redirect_stdout(shown), contextlib.suppress(SystemExit):
+            cli.main([name, "--help"])
+        parts.append(f"### gracezo {name}\n\n```text\n{shown.getvalue().rstrip()}\n```")
+    return "\n\n".join(parts)
+
+
+def journal(_: str) -> str:
+    """Write the tables and columns of a journal, as they are made."""
+    from gracezo.journal import schema  # noqa: PLC0415
+
+    rows = [
+        f"| `{name}` | {', '.join(f'`{column}`' for column in columns)} |"
+        for name, columns in schema.TABLES.items()
+    ]
+    head = f"Format {schema.SCHEMA_VERSION}.\n\n| table | columns, beside `entry` and `sum` |\n|---|---|"
+    return "\n".join([head, *rows])
+
+
+GENERATED: dict[str, Callable[[str], str]] = {
+    "api": api,
+    "command-line": command_line,
+    "example": example,
+    "journal": journal,
+}
 
 
 def generate(text: str) -> str:

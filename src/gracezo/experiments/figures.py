@@ -22,10 +22,11 @@ GROUPS = {
     "sparse": ("sparse-gradient methods", paper.SPARSE_GRADIENT),
 }
 _POINTS = 400
+_FLOOR = 1e-6  # what is below was not to be told apart by the others
 _LOG_BELOW = 0.1  # a logarithmic axis where two or more get below a tenth: elsewhere it squeezes the others
 # Colours that differ in lightness too (after Okabe and Ito), each with its own dashes and marker.
+_BOLD = {"grace": ("#000000", "-", "o"), "auto": ("#C8102E", "-", "H")}
 _STYLES = (
-    ("#000000", "-", "o"),
     ("#D55E00", "--", "s"),
     ("#0072B2", "-.", "^"),
     ("#009E73", ":", "D"),
@@ -65,7 +66,7 @@ class Curve:
         Between two iterates, and after its last, a run stands where the earlier one left it.
         """
         records = cell.records
-        queries = np.linspace(1, max(record.queries[-1] for record in records), points)
+        queries = np.geomspace(1, max(record.queries[-1] for record in records), points)
         values = np.stack(
             [r.normalised[np.searchsorted(r.queries, queries, side="right") - 1] for r in records]
         )
@@ -113,9 +114,10 @@ def _plot(cells: Sequence[Cell], heading: str, stem: Path) -> list[Path]:
         lines = {name: _draw(axes, name, curve, place) for place, (name, curve) in enumerate(curves.items())}
         if sum(curve.mean.min() < _LOG_BELOW for curve in curves.values()) > 1:
             axes.set_yscale("log")
+            axes.set_ylim(bottom=max(_FLOOR, 0.5 * min(curve.mean.min() for curve in curves.values())))
         else:
             axes.set_ylim(bottom=0)
-        axes.set_xlim(left=0)
+        axes.set_xscale("log")
         axes.set_title(heading, loc="left")
         axes.set_xlabel("queries")
         axes.set_ylabel("f(x) / f(x₁), mean ± standard error")
@@ -137,14 +139,15 @@ def _plot(cells: Sequence[Cell], heading: str, stem: Path) -> list[Path]:
 
 
 def _draw(axes: Any, name: str, curve: Curve, place: int) -> Any:
-    colour, dashes, marker = _STYLES[0 if name == "grace" else 1 + place % (len(_STYLES) - 1)]
+    bold = name in _BOLD
+    colour, dashes, marker = _BOLD[name] if bold else _STYLES[place % len(_STYLES)]
     every = _POINTS // 8
     (line,) = axes.plot(
         curve.queries,
         curve.mean,
         color=colour,
         linestyle=dashes,
-        linewidth=2.2 if name == "grace" else 1.4,
+        linewidth=2.4 if bold else 1.4,
         marker=marker,
         markersize=5,
         markevery=(every * (1 + place % 4) // 4, every),

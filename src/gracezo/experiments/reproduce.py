@@ -111,9 +111,11 @@ def _methods(request: Request) -> Sequence[str]:
     return request.methods or paper.METHODS
 
 
-def _main(request: Request) -> list[Plan]:
+def _main(request: Request, *beside: str) -> list[Plan]:
+    """Return the cells of the main table, and of methods beside it where the user names none."""
     runs = request.count(tables.RUNS, QUICK_RUNS)
-    return tables.main_plans(_functions(request), _methods(request), runs)
+    methods = request.methods or (*paper.METHODS, *beside)
+    return tables.main_plans(_functions(request), methods, runs)
 
 
 TABLES: dict[str, Table] = {
@@ -150,7 +152,11 @@ TABLES: dict[str, Table] = {
             request.settings, _functions(request), _methods(request)
         ),
     ),
-    "figures": Table("six convergence plots, from the runs of the main table", _main, None),
+    "figures": Table(
+        "six convergence plots, from the runs of the main table, with auto beside them",
+        lambda request: _main(request, "auto"),
+        None,
+    ),
 }
 
 
