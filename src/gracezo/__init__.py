@@ -23,6 +23,8 @@ if TYPE_CHECKING:  # the same names for tools that read types; a test compares t
     from gracezo.noise import estimate_noise
     from gracezo.optimizer import Optimizer
     from gracezo.scipy_adapter import scipy_method
+    from gracezo.screening import screen
+    from gracezo.sensitivity.screening import Screening
     from gracezo.vectors.estimate import JacobianEstimate
 
 __version__ = "0.1.0"
@@ -40,6 +42,7 @@ __all__ = [
     "NoiseEstimate",
     "Optimizer",
     "Result",
+    "Screening",
     "estimate_gradient",
     "estimate_jacobian",
     "estimate_noise",
@@ -50,6 +53,7 @@ __all__ = [
     "register",
     "resume",
     "scipy_method",
+    "screen",
     "theory",
 ]
 
@@ -67,6 +71,7 @@ _HOME = {
     "NoiseEstimate": "estimators.noise",
     "Optimizer": "optimizer",
     "Result": "core.result",
+    "Screening": "sensitivity.screening",
     "estimate_gradient": "gradient",
     "estimate_jacobian": "jacobian",
     "estimate_noise": "noise",
@@ -76,6 +81,7 @@ _HOME = {
     "register": "methods.catalog",
     "resume": "api",
     "scipy_method": "scipy_adapter",
+    "screen": "screening",
     "theory": None,
 }
 

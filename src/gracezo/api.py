@@ -36,6 +36,7 @@ def minimize(
     known: tuple[npt.ArrayLike, npt.ArrayLike] | None = None,
     noise: float | None = None,
     names: Sequence[object] | None = None,
+    groups: object = None,
     scale: npt.ArrayLike | None = None,
     tol: float | None = None,
     max_queries: int | None = None,
@@ -101,6 +102,10 @@ def minimize(
         What the coordinates are called, one name each, in x0's shape or flat; results, errors, reports
         and the journal speak of them. If not given: the index, where x0 is a pandas Series, else their
         places in x0's shape.
+    groups
+        Coordinates that belong together: a label for each, or the shape of the blocks that they are ((4, 4)
+        for an image; one number for a vector). `auto` first moves each group as one, then the coordinates
+        inside the groups that matter, and then all.
     scale
         The typical size of a change of each coordinate, a number or an array in x0's shape, for `auto`:
         how far it is worth to look. Without it, the widths of the bounds or |x0| stand in where they

@@ -16,7 +16,9 @@ from gracezo.core.types import BoolArray, FloatArray
 _NAMED = 3  # so many wrong coordinates are named
 
 
-def checked(given: object, x0: FloatArray, names: Names | None = None) -> Box | None:
+def checked(
+    given: object, x0: FloatArray, names: Names | None = None, called: str | None = "x0"
+) -> Box | None:
     """Return the box around x0, or None when it has no walls.
 
     Parameters
@@ -27,6 +29,8 @@ def checked(given: object, x0: FloatArray, names: Names | None = None) -> Box | 
         The start, which has to lie inside.
     names
         What its coordinates are called.
+    called
+        What the start is called; None: it is only there for its shape.
 
     Examples
     --------
@@ -41,11 +45,13 @@ def checked(given: object, x0: FloatArray, names: Names | None = None) -> Box | 
     if np.isneginf(lower).all() and np.isposinf(upper).all():
         return None
     box = Box.of(lower, upper, x0.size)
-    start, called = x0.ravel(), names or Names(x0.shape)
+    start, coordinates = x0.ravel(), names or Names(x0.shape)
     unknown = np.isnan(box.lower) | np.isnan(box.upper)
-    _none("bounds must be numbers, or None for no bound", unknown, box, start, called)
-    _none("bounds must have low <= high", box.lower > box.upper, box, start, called)
-    _none("x0 must lie within the bounds", (start < box.lower) | (start > box.upper), box, start, called)
+    _none("bounds must be numbers, or None for no bound", unknown, box, start, coordinates)
+    _none("bounds must have low <= high", box.lower > box.upper, box, start, coordinates)
+    if called is not None:
+        outside = (start < box.lower) | (start > box.upper)
+        _none(f"{called} must lie within the bounds", outside, box, start, coordinates)
     return box
 
 

@@ -116,6 +116,52 @@ def names(given: object, x0: object, shape: tuple[int, ...]) -> Names:
     return Names(shape) if by_place and len(shape) == 1 else Names(shape, own)
 
 
+def groups(given: object, shape: tuple[int, ...]) -> IntArray | None:
+    """Return the group of each coordinate, counted from 0: of labels, or of blocks of the point's shape.
+
+    Examples
+    --------
+    >>> groups(["a", "b", "a"], (3,)).tolist(), groups((2, 1), (2, 3)).tolist(), groups(2, (5,)).tolist()
+    ([0, 1, 0], [0, 1, 2, 0, 1, 2], [0, 0, 1, 1, 2])
+    """
+    if given is None:
+        return None
+    size = math.prod(shape)
+    block = (given,) if _is_whole(given) else given
+    if isinstance(block, tuple) and len(block) == len(shape) and all(_is_whole(side) for side in block):
+        if any(side < 1 for side in block):
+            raise ValueError(f"groups must be blocks of at least one coordinate a side; given: {given!r}")
+        places = [np.arange(n) // side for n, side in zip(shape, block, strict=True)]
+        counts = tuple(int(place[-1]) + 1 for place in places)
+        return np.ravel_multi_index(np.ix_(*places), counts).ravel()
+    if isinstance(given, (str, bytes, set, frozenset, Mapping)) or not isinstance(given, Iterable):
+        raise TypeError(
+            f"groups must be a label for each coordinate, or the shape of a block such as (4, 4); "
+            f"given: {str(given)[:60]!r}"
+        )
+    labels = _flat(list(given), len(shape))
+    if len(labels) != size:
+        raise ValueError(
+            f"groups must cover all of the {size:,} coordinates of x0, with a label for each (or be "
+            f"the shape of a block, with as many sides as x0: {len(shape)}); given: {len(labels):,} labels"
+        )
+    missing = [
+        place
+        for place, label in enumerate(labels)
+        if label is None or (isinstance(label, float) and math.isnan(label))
+    ]
+    if missing:
+        raise ValueError(
+            f"groups must cover all coordinates; {len(missing):,} of {size:,} have no label, the first of "
+            f"them at {Names(shape).at(missing[0])}"
+        )
+    numbers: dict[Any, int] = {}
+    try:
+        return np.array([numbers.setdefault(label, len(numbers)) for label in labels], np.int64)
+    except TypeError:
+        raise TypeError("groups must have labels that can be compared: numbers or strings") from None
+
+
 def _flat(items: list[Any], depth: int) -> list[Any]:
     """Return the items of nested lists, as far as the point's shape nests; a tuple is a name."""
     for _ in range(depth - 1):
@@ -348,6 +394,11 @@ def options(given: object) -> dict[str, Any]:
     if not isinstance(given, Mapping):
         raise TypeError(f"options must be a dictionary; given: {given!r} ({type(given).__name__})")
     return dict(given)
+
+
+def whole(name: str, given: object, least: int) -> int:
+    """Return a whole number that is large enough."""
+    return _whole(name, given, least)
 
 
 def _whole(name: str, given: object, least: int) -> int:

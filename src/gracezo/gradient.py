@@ -34,6 +34,7 @@ def estimate_gradient(
     f0: float | None = None,
     noise: float | None = None,
     names: Sequence[object] | None = None,
+    groups: object = None,
     scale: npt.ArrayLike | None = None,
     tol: float | None = None,
     max_queries: int | None = None,

@@ -57,6 +57,7 @@ class Ground:
         names: object = None,
         scale: object = None,
         tol: object = None,
+        groups: object = None,
         random: bool = False,
         batch: object = 1,
         on_failure: object = "raise",
@@ -80,6 +81,7 @@ class Ground:
             random=random,
             scale=checks.scale(scale, start.shape),
             tol=checks.tol(tol),
+            groups=checks.groups(groups, start.shape),
         )
         return cls(
             start,
@@ -226,6 +228,8 @@ def _path(ground: Ground) -> dict[str, Any]:
         path["scale"] = float(sizes[0]) if (sizes == sizes[0]).all() else sizes
     if problem.tol is not None:
         path["tol"] = problem.tol
+    if problem.groups is not None:
+        path["groups"] = problem.groups
     return path
 
 

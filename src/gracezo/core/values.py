@@ -93,6 +93,8 @@ def as_rows_of_outputs(raw: object, count: int) -> list[FloatArray | EvaluationF
         rows = np.asarray(raw)
     except Exception as error:  # whatever the user's object raises
         return [failure(f"{wanted}; it returned {_short(raw)}", error)] * count
+    if rows.ndim == 1 and len(rows) == count:  # one output
+        rows = rows[:, None]
     if rows.ndim == 2 and len(rows) == count:
         return [as_outputs(row) for row in rows]
     told = f"an array of shape ({count}, m); it returned one of shape {rows.shape}"

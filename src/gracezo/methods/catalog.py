@@ -23,6 +23,7 @@ from gracezo.methods.lasso import lasso
 from gracezo.methods.least_squares import least_squares
 from gracezo.methods.rs import rs
 from gracezo.methods.rspg import rspg
+from gracezo.methods.screen import screen
 from gracezo.methods.sparseszo import sparseszo
 from gracezo.methods.szoht import szoht
 from gracezo.methods.tpge import tpge
@@ -52,7 +53,7 @@ _FACTORIES: dict[str, Factory] = {
     "szoht": szoht,
 }
 # For functions with many outputs, which have entry points of their own.
-_OF_OUTPUTS: dict[str, Factory] = {"least_squares": least_squares}
+_OF_OUTPUTS: dict[str, Factory] = {"least_squares": least_squares, "screen": screen}
 _GROUP = "gracezo.methods"
 
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from gracezo.core.names import Names
 
 if TYPE_CHECKING:
     from gracezo.core.result import GradientEstimate, Result
+    from gracezo.sensitivity.screening import Screening
 
 TABLES = ("coordinates", "trace")
 
@@ -38,6 +41,20 @@ def gradient(found: GradientEstimate) -> Any:
         "confirmed": found.confirmed,
     }
     return pandas.DataFrame(columns, index=pandas.Index(names.of(found.indices), name="name", dtype=object))
+
+
+def screening(found: Screening, output: int | None) -> Any:
+    """Return the effects of a screening; the parameters are those of `Screening.to_df`."""
+    pandas = _pandas()
+    outputs = found.effects.shape[1]
+    if output is not None and not 0 <= output < outputs:
+        raise ValueError(f"output must be from 0 to {outputs - 1}; given: {output!r}")
+    index = pandas.Index(found.names.of(found.indices), dtype=object)
+    if outputs > 1 and output is None:
+        return pandas.DataFrame({"overall": found.overall, "important": found.important.any(axis=0)}, index)
+    names = ("mu", "mu_star", "sigma", "mu_star_conf", "share", "important")
+    table = {name: np.atleast_2d(getattr(found, name))[output or 0] for name in names}
+    return pandas.DataFrame(table, index=index)
 
 
 def _pandas() -> Any:

@@ -12,6 +12,7 @@ from gracezo.core.names import Names
 from gracezo.core.result import GradientEstimate, Result
 from gracezo.report import words
 from gracezo.report.svg import Chart, Line
+from gracezo.sensitivity.screening import Screening
 
 _LEFT = 'style="text-align:left"'
 
@@ -46,6 +47,18 @@ def gradient(found: GradientEstimate) -> str:
         for i in order
     ]
     return _whole(head, facts, _table(("coordinate", "derivative", "error"), rows) if rows else "", "")
+
+
+def screening(found: Screening) -> str:
+    """Return a screening as HTML."""
+    facts = {
+        "cost": words.screening_cost(found),
+        "residual": words.left_out(found),
+        "ended": found.message,
+    }
+    rows = words.effects_of(found, words.COORDINATES)
+    head = ("coordinate", "mu_star", "", "share", "")
+    return _whole(words.screened(found), facts, _table(head, rows) if rows else "", "")
 
 
 def convergence(result: Result) -> str:

@@ -14,9 +14,12 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from gracezo.core.result import GradientEstimate, Result
+    from gracezo.sensitivity.screening import Screening
 
 KINDS = ("both", "convergence", "coordinates")
+SCREENS = ("both", "bars", "covariance")
 _BARS = 20
+_NAMED = 8
 
 
 def result(result: Result, kind: str, axes: Axes | Sequence[Axes] | None) -> Figure:
@@ -46,6 +49,47 @@ def gradient(found: GradientEstimate, axes: Axes | None) -> Figure:
     _bars(where, names.of(found.indices[order]), found.values[order], errors, "derivative")
     where.set_title(f"{len(found.indices):,} of {words.counted(found.size, 'coordinate')} found")
     return _figure(where)
+
+
+def screening(found: Screening, kind: str, axes: Axes | Sequence[Axes] | None, output: int | None) -> Figure:
+    """Draw the effects of a screening; the parameters are those of `Screening.plot`."""
+    if kind not in SCREENS:
+        raise ValueError(f"kind must be one of {', '.join(SCREENS)}; given: {kind!r}")
+    outputs = found.effects.shape[1]
+    row = output or 0
+    if not 0 <= row < outputs:
+        raise ValueError(f"output must be from 0 to {outputs - 1}; given: {output!r}")
+    wanted = ["bars", "covariance"] if kind == "both" else [kind]
+    drawn = _axes(len(wanted), axes)
+    star, sigma, conf, important = (
+        np.atleast_2d(getattr(found, name))[row] for name in ("mu_star", "sigma", "mu_star_conf", "important")
+    )
+    first = np.argsort(-star, kind="stable")[:_BARS]
+    names = found.names.of(found.indices[first])
+    of = f" of output {row}" if outputs > 1 else ""
+    for what, where in zip(wanted, drawn, strict=True):
+        if what == "bars":
+            _bars(where, names, star[first], conf[first], f"mu_star{of}: effect over the width")
+            where.set_title(words.screened(found).partition(": ")[2])
+        else:
+            _covariance(where, names, star[first], np.nan_to_num(sigma[first]), important[first])
+    return _figure(drawn[0])
+
+
+def _covariance(axes: Axes, names: list[str], star: Any, sigma: Any, important: Any) -> None:
+    """Draw sigma against mu_star, with the lines at one, a half and a tenth of it, as SALib does."""
+    axes.scatter(star[important], sigma[important], color="C0", zorder=3)
+    axes.scatter(star[~important], sigma[~important], facecolors="none", edgecolors="C0", zorder=3)
+    longest = 1.1 * float(max(star.max(initial=0.0), 1e-300))
+    for slope, style in ((1.0, "-"), (0.5, "--"), (0.1, "-.")):
+        line = f"sigma = {slope:g} mu_star" if slope < 1.0 else "sigma = mu_star"
+        axes.plot([0.0, longest], [0.0, slope * longest], style, color="0.6", linewidth=0.8, label=line)
+    for name, x, y in list(zip(names, star, sigma, strict=True))[:_NAMED]:
+        label = words.shortened(name, 16).replace("$", r"\$")
+        axes.annotate(label, (x, y), textcoords="offset points", xytext=(4, 4), fontsize="small")
+    axes.set(xlabel="mu_star", ylabel="sigma", title="linear below, curved or interacting above")
+    axes.legend(fontsize="small")
+    axes.grid(alpha=0.3)
 
 
 def _axes(count: int, given: Any) -> list[Axes]:

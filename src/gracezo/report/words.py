@@ -5,8 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+import numpy as np
+
 from gracezo.core.names import Names
 from gracezo.core.result import GradientEstimate, Result, Status
+from gracezo.sensitivity.screening import Screening
 
 COORDINATES = 8
 """So many coordinates are listed in a terminal or a notebook."""
@@ -126,6 +129,64 @@ def gradient(found: GradientEstimate) -> str:
     if count > COORDINATES:
         lines.append(f"  the {COORDINATES} steepest:")
     return "\n".join(lines + [f"    {row}" for row in columns(rows)])
+
+
+def screening(found: Screening) -> str:
+    """Return a screening in at most 15 lines."""
+    count, outputs = len(found.indices), found.effects.shape[1]
+    lines = [
+        screened(found),
+        f"  cost      {screening_cost(found)}; seed {found.seed}",
+        f"  residual  {left_out(found)}",
+    ]
+    if not found.complete:
+        lines.append(f"  {plain(found.message)}")
+    if outputs > 1:
+        lines.append(f"  {outputs:,} outputs; below: their root mean square, each in units of its own")
+    if count > COORDINATES:
+        lines.append(f"  the {COORDINATES} of most effect:")
+    head = ("", "mu_star", "", "share", "")
+    rows = [head, *effects_of(found, COORDINATES)] if count else []
+    return "\n".join(lines + [f"    {row}" for row in columns(rows)])
+
+
+def screened(found: Screening) -> str:
+    """Return in a sentence what a screening has found."""
+    count = len(found.indices)
+    if count == 0:
+        return f"Nothing found: no effect of {counted(found.size, 'coordinate')} could be measured"
+    plainly = int(np.atleast_2d(found.important).any(axis=0).sum())
+    return f"Screening: {count:,} of {counted(found.size, 'coordinate')} found, {plainly:,} important"
+
+
+def screening_cost(found: Screening) -> str:
+    """Return what a screening has cost."""
+    return f"{counted(found.queries, 'query', 'queries')} at {counted(found.points, 'point')}"
+
+
+def left_out(found: Screening) -> str:
+    """Return what is known of the effects that were not found."""
+    if math.isnan(found.residual):
+        return "not measured"
+    return f"{100.0 * found.residual:.2g} % of the squared effects"
+
+
+def effects_of(found: Screening, most: int) -> list[tuple[str, ...]]:
+    """Return the first coordinates of a screening in words: name, effect, its interval, share, importance."""
+    many = found.effects.shape[1] > 1
+    star = found.overall
+    share = found.overall**2 if many else found.share
+    important: list[bool] = np.atleast_2d(found.important).max(axis=0, initial=False).tolist()
+    return [
+        (
+            shortened(found.names[int(found.indices[i])]),
+            number(float(star[i])),
+            "" if many else f"± {found.mu_star_conf[i]:.2g}",
+            f"{100.0 * share[i]:.3g} %",
+            "" if important[i] else "not told from background",
+        )
+        for i in range(min(most, len(found.indices)))
+    ]
 
 
 # ---------------------------------------------------------------- small things

@@ -30,6 +30,7 @@ from gracezo.methods.auto.ways.dense import Dense
 from gracezo.methods.auto.ways.market import Market
 from gracezo.methods.auto.ways.nonsmooth import Nonsmooth
 from gracezo.methods.auto.ways.sparse import Sparse
+from gracezo.methods.grouped import Grouped
 
 _FARTHER = 20  # times that a run goes on from a lower point at a longer distance, where no ripples show
 R = TypeVar("R")
@@ -199,8 +200,8 @@ class Descent:
         return remarks
 
 
-@uses("support", "known", "bounds", "noise", "scale", "tol")
-def auto(problem: Problem, *, eps: float | None = None) -> Auto:
+@uses("support", "known", "bounds", "noise", "scale", "tol", "groups")
+def auto(problem: Problem, *, eps: float | None = None) -> Auto | Grouped:
     """Auto: the fewest queries, with nothing to tune; splits sets, remembers, steps by quasi-Newton.
 
     Parameters
@@ -218,6 +219,8 @@ def auto(problem: Problem, *, eps: float | None = None) -> Auto:
     """
     if eps is not None and not (math.isfinite(eps) and eps > 0.0):
         raise ValueError(f"eps must be positive and finite, or None to let the method choose; got {eps!r}")
+    if problem.groups is not None:
+        return Grouped(lambda inner: auto(inner, eps=eps), problem)
     return Auto(problem, eps)
 
 

@@ -112,6 +112,10 @@ class Units:
         background = found.background * unit / float(np.median(self._scale))
         return replace(found, values=found.values * slope, errors=found.errors * slope, background=background)
 
+    def slopes(self, indices: IntArray, slopes: FloatArray) -> FloatArray:
+        """Return derivatives along some coordinates in these units."""
+        return np.asarray(slopes * self._at(indices) / (self._unit or 1.0))
+
     def value(self, size: float) -> float:
         """Return a difference of values as the user has it."""
         return size * (self._unit or 1.0)

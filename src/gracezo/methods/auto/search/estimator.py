@@ -13,6 +13,7 @@ before these come to a tenth of a gradient by plain differences, the search give
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Set
 from dataclasses import dataclass
 
 import numpy as np
@@ -44,7 +45,11 @@ _LOST = 0.08  # of a gradient by plain differences: what the search may lose; wi
 _FEW = 8  # queries that it may lose in any case: labels and looks for the first two coordinates
 _EXPECTED = 0.3  # spikes among the groups that are left alone
 _UNSEEN = 0.1  # chance that two spikes that cancel in a group also cancel in the sums that make sure
+_UNTOLD = 0.5  # the same of one such sum: if it is more likely, sums tell too little for their price
 _TOGETHER = 4096  # looks at single coordinates that are prepared at once
+
+
+_NONE: IntArray = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True)
@@ -79,6 +84,10 @@ class TreeEstimator:
     tol
         Share of the squared norm that may stay unfound; None: what looks like background may, if it is not
         most of it.
+    leave
+        Share of the squared norm that is not worth a query.
+    background
+        Whether background may stay unfound also if it is most of the gradient.
     """
 
     d: int
@@ -87,6 +96,8 @@ class TreeEstimator:
     noise: float | None = None
     bounds: Box | None = None
     tol: float | None = None
+    leave: float = constants.NEGLIGIBLE**2
+    background: bool = False
 
     def estimate(self, at: Point, step: int, key: Key) -> Steps[GradientEstimate]:
         """Search, with asks no larger than the batch."""
@@ -94,15 +105,40 @@ class TreeEstimator:
 
 
 class Estimation:
-    """One estimation."""
+    """One estimation.
 
-    def __init__(self, of: TreeEstimator, at: Point, key: Key) -> None:
+    Parameters
+    ----------
+    of, at, key
+        What is wanted, where, and the random stream.
+    before
+        The estimation at another point, if there was one. How f is to be looked at is known from there.
+    known
+        Coordinates that mattered elsewhere: they are looked at first, each alone. Then one sum over all
+        others tells whether there is more.
+    found
+        Those that were found right here, in another way.
+    """
+
+    def __init__(
+        self,
+        of: TreeEstimator,
+        at: Point,
+        key: Key,
+        before: Estimation | None = None,
+        known: IntArray = _NONE,
+        found: Mapping[int, Slope] | None = None,
+    ) -> None:
         self._of, self._at, self._key = of, at, key
         self._ledger = Ledger(of.batch)
-        self._differences, self._walls = Differences(of.eps), Walls(of.bounds)
+        self._walls = Walls(of.bounds)
         self._size = of.d - len(self._walls.fixed)  # number of coordinates that can move
-        self._search = WholeSearch(self._differences, Belief(self._size), self._note, self._walls)
-        self._found: dict[int, Slope] = {}
+        self._differences: Differences = Differences(of.eps) if before is None else before._differences
+        belief = Belief(self._size) if before is None else before._search.belief
+        self._search: WholeSearch = WholeSearch(self._differences, belief, self._note, self._walls)
+        self._again = before is not None
+        self._known = known
+        self._found: dict[int, Slope] = dict(found or {})
         self._residual = math.nan  # squared norm of what was not found
 
     def _note(self, found: Found) -> None:
@@ -119,21 +155,26 @@ class Estimation:
 
     def _made(self) -> Steps[GradientEstimate]:
         """Search, measure the rest if that is most of it, and refine where f is noisy."""
-        differences = self._differences
         try:
             settled = yield from self._searched()
-            if differences.pairs is not None:
-                yield from self._refine(differences.pairs)
+            pairs = self._differences.pairs
+            if pairs is not None:
+                yield from self._refine(pairs, self._found.keys() - set(self._known.tolist()))
             else:
                 yield from self._look_again()
             if not settled:
                 yield from self._measure_all()
         except OutOfQueries:
             pass
+        return self._estimate
+
+    @property
+    def _estimate(self) -> GradientEstimate:
+        """What is known."""
         indices = np.array(sorted(self._found), dtype=np.int64)
         slopes = [self._found[j] for j in indices.tolist()]
         errors = np.array([slope.error for slope in slopes])
-        if differences.noise and self._of.noise is None:
+        if self._differences.noise and self._of.noise is None:
             errors = _STUDENT * errors
         return GradientEstimate(
             self._of.d,
@@ -157,14 +198,17 @@ class Estimation:
 
     @property
     def _negligible(self) -> bool:
-        tol = constants.NEGLIGIBLE**2 if self._of.tol is None else self._of.tol
-        return self._share <= tol
+        return self._share <= (self._of.leave if self._of.tol is None else self._of.tol)
 
     def _searched(self) -> Steps[bool]:
         """Search; return whether what was found is enough."""
         search, batch = self._search, self._of.batch
         search.centre(self._at)
-        plantings, hidden, reached = 0, 1.0, False
+        plantings, hidden, reached = 0, 1.0, self._again
+        if self._again:
+            search.go_on()
+            yield from self._measure(self._known)
+            plantings = 1
         while True:
             yield from self._sum_of_all(plantings)
             self._look_back()
@@ -175,7 +219,7 @@ class Estimation:
                 return True  # by other weights, too
             if plantings > 1 and search.quiet:
                 hidden *= search.hiding
-                if hidden <= _UNSEEN:
+                if hidden <= _UNSEEN or search.hiding > _UNTOLD or self._again:
                     return self._enough
                 continue
             hidden = 1.0
@@ -192,7 +236,7 @@ class Estimation:
                     break
             if self._checked:
                 return self._enough
-            reached = self._of.tol is not None and self._negligible
+            reached = self._negligible
 
     def _sum_of_all(self, plantings: int) -> Steps[None]:
         """Take the sum over all coordinates that are not known, with weights of its own."""
@@ -223,7 +267,7 @@ class Estimation:
     @property
     def _enough(self) -> bool:
         """Whether what was found holds as much of the gradient as is wanted."""
-        if self._differences.noise:
+        if self._differences.noise or self._of.background:
             return True
         return self._share <= (_MOST if self._of.tol is None else self._of.tol)
 
@@ -310,6 +354,26 @@ class Estimation:
             order.coordinates[position : position + 1], np.array([weight]), Role.REFRESH, absorb
         )
 
+    def measured(self, coordinates: IntArray) -> Steps[GradientEstimate]:
+        """Look at some coordinates alone, and at nothing else."""
+        self._search.centre(self._at)
+        yield from self._measure(coordinates)
+        return self._estimate
+
+    def _measure(self, coordinates: IntArray) -> Steps[None]:
+        """Look at some coordinates, each alone; one whose evaluation failed is not known."""
+        about = Slope(self._search.belief.tau, math.nan, True)
+        pairs = self._differences.pairs
+        for start in range(0, len(coordinates), _TOGETHER):
+            some = coordinates[start : start + _TOGETHER].tolist()
+            self._found |= dict.fromkeys(some, about)
+            if pairs is not None:
+                yield from self._refine(pairs, set(some))
+            near = [j for j in some if math.isnan(self._found[j].error)]
+            if requests := [request for j in near if (request := self._near(j)) is not None]:
+                yield from answered(self._at, requests)
+            self._found = {j: slope for j, slope in self._found.items() if not math.isnan(slope.error)}
+
     def _look_again(self) -> Steps[None]:
         """Look at those alone whose derivative was read from a sum that is more blurred than was known."""
         tau = self._search.belief.tau
@@ -334,8 +398,8 @@ class Estimation:
 
         return look.request(np.array([coordinate]), np.array([side]), Role.CONFIRM, absorb)
 
-    def _refine(self, pairs: Pairs) -> Steps[None]:
-        """Look at each coordinate found alone, to both sides, as far as noise and cubic term balance."""
+    def _refine(self, pairs: Pairs, which: Set[int]) -> Steps[None]:
+        """Look at coordinates alone, to both sides, as far as noise and cubic term balance."""
         found, walls = self._found, self._walls
 
         def look_at(coordinate: int) -> Request | None:
@@ -350,6 +414,6 @@ class Estimation:
 
             return look.request(np.array([coordinate]), np.ones(1), Role.PROBE, absorb)
 
-        requests = [request for j in sorted(found) if (request := look_at(j)) is not None]
+        requests = [request for j in sorted(which) if (request := look_at(j)) is not None]
         if requests:
             yield from answered(self._at, requests)

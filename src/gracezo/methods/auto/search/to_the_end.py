@@ -30,6 +30,10 @@ class WholeSearch(Search):
         self._credit = self._best_bought
         super().plant(coordinates, rng)
 
+    def go_on(self) -> None:
+        """Begin at another point, without a first look: that f is not flat is known."""
+        self.flat = False
+
     def bought(self) -> tuple[Order, list[Group]]:
         """Return an order and its groups that leave the least to be measured."""
         self.abandon()
@@ -119,10 +123,9 @@ class WholeSearch(Search):
     def hiding(self) -> float:
         """The chance that two spikes that cancelled in a group cancel in the sum over all coordinates, too.
 
-        Nothing sums can tell where background alone is as large as a spike: then groups have told already.
+        Where background alone is as large as a spike, sums tell nothing, and groups have told already.
         """
-        hiding = self._blur / self.belief.size if self.belief.size else 0.0
-        return hiding if hiding < 1.0 else 0.0
+        return self._blur / self.belief.size if self.belief.size else 0.0
 
     @property
     def left(self) -> int:

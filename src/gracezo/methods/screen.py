@@ -1,0 +1,31 @@
+"""Screening as a recipe: for functions with one output or many, called by `gracezo.screen`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gracezo.core.method import Problem, uses
+from gracezo.core.types import FloatArray
+from gracezo.sensitivity.recipe import Screen
+
+_LEAVE = 1e-4  # of the squared effects: a coordinate with a hundredth of the largest
+
+
+@uses("bounds", "noise", "scale", "tol", "groups")
+def screen(problem: Problem, *, points: int | None = None, further: FloatArray | None = None) -> Screen:
+    """Screening: which coordinates matter, at one point or over the box.
+
+    Parameters
+    ----------
+    problem
+        What is known.
+    points
+        How many points; None: as many as it takes.
+    further
+        The points after the first, one a row, where they are given.
+    """
+    widths = np.ones(problem.d) if problem.scale is None else problem.scale
+    if problem.bounds is not None:
+        between = problem.bounds.upper - problem.bounds.lower
+        widths = np.where(np.isfinite(between), between, widths)
+    return Screen(problem, widths, points, further, problem.tol or _LEAVE)

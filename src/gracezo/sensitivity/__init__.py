@@ -1,0 +1,1 @@
+"""Which coordinates matter: effects at one point, or over a box."""

@@ -1,0 +1,119 @@
+"""Groups that move as one first, and then what is inside."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import gracezo
+from gracezo.core.types import FloatArray
+
+GOAL = np.zeros((40, 40))
+GOAL[8:16, 12:20] = 1.0  # four blocks
+GOAL[30, 30] = 0.5  # and one pixel of another
+
+
+def picture(x: FloatArray) -> float:
+    return float(((x - GOAL) ** 2).sum())
+
+
+def test_blocks_bring_at_once_what_single_pixels_bring_one_by_one() -> None:
+    start, box = np.zeros((40, 40)), [(0.0, 1.0)] * 1600
+    blocks = gracezo.minimize(picture, start, bounds=box, groups=(4, 4), target=0.3, seed=1)
+    pixels = gracezo.minimize(picture, start, bounds=box, target=0.3, seed=1)
+    assert blocks.success
+    assert pixels.success
+    assert blocks.nfev < 0.25 * pixels.nfev
+    assert set(np.unravel_index(blocks.support, (40, 40))[0]) == set(range(8, 16))
+
+
+def test_what_groups_cannot_reach_is_reached_in_the_end() -> None:
+    labels = np.arange(1600).reshape(40, 40) // 160
+    result = gracezo.minimize(picture, np.zeros((40, 40)), groups=labels, seed=2, target=1e-9)
+    assert result.success
+    assert result.fun == pytest.approx(0.0, abs=1e-9)
+    assert np.allclose(result.x, GOAL, atol=1e-5)
+
+
+def test_a_gradient_by_groups_is_one_of_coordinates() -> None:
+    slopes = np.zeros(1000)
+    slopes[200:210] = 1.0, 2.0, 3.0, 1.0, 2.0, 3.0, 1.0, 2.0, 3.0, 1.0
+    calls: list[FloatArray] = []
+
+    def f(x: FloatArray) -> float:
+        calls.append(x)
+        return float(slopes @ x)
+
+    found = gracezo.estimate_gradient(f, np.zeros(1000), groups=10, seed=0)
+    assert found.queries == len(calls) <= 35
+    assert found.indices.tolist() == list(range(200, 210))
+    assert found.values == pytest.approx(slopes[200:210], rel=1e-5)
+    assert found.residual < 1e-6
+
+
+def test_what_cancels_inside_a_group_is_found_all_the_same() -> None:
+    slopes = np.zeros(400)
+    slopes[[40, 41]] = 1.0, -1.0  # one group: as one, they do nothing
+    slopes[200] = 3.0
+    found = gracezo.estimate_gradient(lambda x: float(slopes @ x), np.zeros(400), groups=(4,), seed=0)
+    assert found.indices.tolist() == [40, 41, 200]
+    assert found.values == pytest.approx([1.0, -1.0, 3.0], rel=1e-5)
+
+
+def test_groups_may_stand_at_both_walls_at_once() -> None:
+    x0 = np.tile([0.0, 1.0], 50)
+    asked: list[FloatArray] = []
+
+    def f(x: FloatArray) -> float:
+        asked.append(x.copy())
+        return float((x[:10].sum() - 10.0) ** 2 + (x[90:] ** 2).sum())
+
+    result = gracezo.minimize(f, x0, bounds=[(0.0, 1.0)] * 100, groups=10, seed=0, max_queries=300)
+    points = np.array(asked)
+    assert ((points >= 0.0) & (points <= 1.0)).all()
+    assert result.fun == pytest.approx(0.0, abs=1e-8)
+
+
+def test_a_run_by_groups_goes_on_from_its_journal(tmp_path: Path) -> None:
+    def run(name: str, most: int) -> gracezo.Result:
+        journal = gracezo.Journal(tmp_path / name, fingerprint="picture")
+        return gracezo.minimize(
+            picture, np.zeros((40, 40)), groups=(4, 4), seed=1, journal=journal, max_queries=most
+        )
+
+    whole = run("whole.db", 60)
+    run("parts.db", 25)
+    resumed = gracezo.resume(
+        gracezo.Journal(tmp_path / "parts.db", fingerprint="picture"), picture, max_queries=60
+    )
+    assert np.array_equal(resumed.x, whole.x)
+    assert resumed.nfev == whole.nfev
+    with pytest.raises(gracezo.JournalError, match="groups"):
+        gracezo.minimize(
+            picture,
+            np.zeros((40, 40)),
+            groups=(8, 8),
+            seed=1,
+            journal=gracezo.Journal(tmp_path / "whole.db", fingerprint="picture"),
+            max_queries=60,
+        )
+
+
+def test_methods_without_groups_say_so() -> None:
+    with pytest.raises(ValueError, match="'fdsa' makes no use of groups; those that do: auto"):
+        gracezo.minimize(picture, np.zeros((40, 40)), method="fdsa", groups=(4, 4))
+
+
+def test_a_screening_by_groups_finds_coordinates() -> None:
+    x0 = np.full((20, 20), 0.5)
+
+    def f(x: FloatArray) -> float:
+        return float(x[4:8, 4:8].sum() + 3.0 * x[0, 19])
+
+    found = gracezo.screen(f, x0, bounds=[(0.0, 1.0)] * 400, groups=(4, 4), points=1, seed=0)
+    plain = gracezo.screen(f, x0, bounds=[(0.0, 1.0)] * 400, points=1, seed=0)
+    inside = [20 * row + column for row in range(4, 8) for column in range(4, 8)]
+    assert sorted(found.indices.tolist()) == sorted([19, *inside]) == sorted(plain.indices.tolist())
+    assert found.queries < plain.queries
