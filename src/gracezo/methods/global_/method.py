@@ -6,7 +6,7 @@ The recipe, of parts that exist:
    queries. `auto` goes down from x0, for as long as it falls.
 2. Other points of the box, drawn at random, are screened for coordinates that were not met before, until one
    shows none, or after `POINTS` in all. Where those that are left have slopes but none that stands out, no
-   further point is screened.
+   further point is screened; one query tries the middle of the box for all of them.
 3. From then on three parts share the queries by what they bring (`shares.py`): **evolve** (CMA-ES along the
    coordinates met; once it has told its basin, again from elsewhere with twice the population: Auger &
    Hansen, *A restart CMA evolution strategy with increasing population size*, CEC 2005), **descend** (`auto`
@@ -31,8 +31,7 @@ from gracezo.core.result import Finish, GradientEstimate, Status
 from gracezo.core.steps import in_batches, relayed
 from gracezo.core.subspace import Subspace
 from gracezo.core.types import FloatArray, IntArray
-from gracezo.methods.auto import auto
-from gracezo.methods.auto.constants import ANSWERS
+from gracezo.methods.auto import auto, constants
 from gracezo.methods.auto.method import DRAWS, drawn_again, measured_again
 from gracezo.methods.global_.evolution import evolve, population
 from gracezo.methods.global_.search import Search
@@ -107,7 +106,7 @@ class Global:
         """
         if self._spent:
             raise OutOfQueries
-        kept = DRAWS if self._random else ANSWERS if self._noise else 0
+        kept = DRAWS if self._random else constants.ANSWERS if self._noise else 0
         try:
             return (yield Ask(ask.base, ask.offsets, ask.role, ask.reserve + kept))
         except OutOfQueries:
@@ -254,14 +253,28 @@ class Global:
         steps = space.estimated(estimator.estimate(space.inward(at), 1, next(self._keys)))
         found = yield from at_most(SCREEN, steps)
         self._screened += not self._spent
-        self._background = found.residual > SPARSE
-        if self._background:
+        if found.residual > SPARSE:
+            self._background = True
+            yield from self._centre(others)
             return False
         if len(found.indices):
             self._met = np.union1d(self._met, found.indices)
             self._evolution, self._doublings = None, 0
             self._shares.forget("evolve")
         return len(found.indices) > 0
+
+    def _centre(self, others: IntArray) -> Steps[None]:
+        """Try the middle of the box for what has slopes but none that stands out: the best guess of each.
+
+        Of a bowl whose lowest point may be anywhere between the bounds, that leaves half as much as a random
+        place does, and all of them cost one query.
+        """
+        x = self._best.x.copy()
+        x[others] = 0.5 * (self._box.lower + self._box.upper)[others]
+        (value,) = yield Ask.at(x, Role.TRIAL if self._noise else Role.PROBE)
+        if self._best.value - value > max(WIN * self._fallen, constants.TRUST * self._noise):
+            self._best = Point(x, float(value), self._noise)
+            yield Moved(self._best)
 
 
 def at_most(queries: int, steps: Steps[GradientEstimate]) -> Steps[GradientEstimate]:
