@@ -1,60 +1,23 @@
-"""Every code block of every page runs, in the order of the page, as one script in an empty folder.
+"""Every code block of every page runs (tools/page_blocks.py), and prints what stands below it.
 
-What a block ```python or ```sh prints is compared with a block ```text right below it: word by word, numbers
-to ten percent (or three, for counts) or as small, since they depend on the processor's rounding. A first line
-like `# model.py` makes a block a file, for those after it. A comment <!-- not run: why --> above a block
-leaves it out. Other blocks (toml, pseudocode, drawings) are for the eye.
+Word by word; numbers to ten percent (or three, for counts) or as small, since they depend on the processor's
+rounding.
 """
 
 from __future__ import annotations
 
-import contextlib
-import os
-import re
-import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from tools import page_blocks
 
 ROOT = Path(__file__).parents[1]
-BLOCK = re.compile(
-    r"^(?P<skip><!-- not run: [^>]+ -->\n+)?```(?P<kind>python|sh)\n(?P<code>.*?)^```$"
-    r"(?:\n+```text\n(?P<shown>.*?)^```$)?",
-    flags=re.DOTALL | re.MULTILINE,
-)
-MARK = "--- end of block {} ---"
-ELSEWHERE = {"results/compare-your-own.md"}  # tests/experiments/test_reproduce.py looks at what it makes
+ELSEWHERE = {"docs/results/compare-your-own.md"}  # tests/experiments/test_reproduce.py looks at what it makes
 
 
-def pages() -> list[Path]:
+def pages() -> list[str]:
     found = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
-    return [page for page in found if BLOCK.search(page.read_text(encoding="utf-8"))]
-
-
-def script(blocks: list[re.Match[str]]) -> str:
-    """One Python script of all blocks."""
-    lines = ["import doctest as _doctest, subprocess as _subprocess, sys as _sys", "_sys.path[:0] = ['']"]
-    for number, block in enumerate(blocks):
-        code = block["code"]
-        if name := re.match(r"# ([\w-]+\.\w+)\n", code):
-            lines.append(f"open({name[1]!r}, 'w', encoding='utf-8').write({code!r})")
-        elif block["kind"] == "sh":
-            lines.append(f"_subprocess.run(['bash', '-e', '-c', {code!r}], check=True)")
-        elif code.startswith(">>>"):
-            lines.append(
-                f"_test = _doctest.DocTestParser().get_doctest({code!r}, globals(), 'page', None, 0)"
-            )
-            lines.append("_flags = _doctest.ELLIPSIS | _doctest.NORMALIZE_WHITESPACE")
-            lines.append(
-                "assert not _doctest.DocTestRunner(optionflags=_flags).run(_test, clear_globs=False).failed"
-            )
-            lines.append("globals().update(_test.globs)")
-        else:
-            lines.append(code)
-        lines.append(f"print({MARK.format(number)!r}, flush=True)")
-    return "\n".join(lines)
+    return [str(page.relative_to(ROOT)) for page in found if page_blocks.blocks(page)]
 
 
 def number(word: str) -> float | None:
@@ -78,40 +41,10 @@ def _counts(a: float, b: float) -> bool:
     return a.is_integer() and b.is_integer() and a > 9 and abs(a - b) <= 3
 
 
-@pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
-def test_blocks(page: Path, tmp_path: Path) -> None:
-    if str(page.relative_to(ROOT)).removeprefix("docs/") in ELSEWHERE:
-        pytest.skip("has a test of its own")
-    blocks = [block for block in BLOCK.finditer(page.read_text(encoding="utf-8")) if not block["skip"]]
-    (tmp_path / "page.py").write_text(script(blocks), encoding="utf-8")
-    environment = {
-        **os.environ,
-        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
-        "PYTHONPATH": str(ROOT / "src"),
-        "HOME": str(tmp_path),
-        "MPLBACKEND": "agg",
-        "COLUMNS": "100",
-        "NO_COLOR": "1",
-    }
-    running = subprocess.Popen(
-        [sys.executable, "page.py"],
-        cwd=tmp_path,
-        env=environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        start_new_session=True,
-    )
-    try:
-        printed, _ = running.communicate(timeout=120)
-    finally:
-        with contextlib.suppress(ProcessLookupError):  # whatever a block has started ends with it
-            os.killpg(running.pid, signal.SIGKILL)
-    assert running.returncode == 0, printed
-    rest = printed
-    for number, block in enumerate(blocks):
-        printed, rest = rest.split(f"{MARK.format(number)}\n", 1)
+@pytest.mark.parametrize("page", [page for page in pages() if page not in ELSEWHERE])
+def test_blocks(page: str, tmp_path: Path) -> None:
+    pieces = page_blocks.printed(ROOT / page, tmp_path)
+    for block, piece in zip(page_blocks.blocks(ROOT / page), pieces, strict=True):
         if block["shown"] is not None:
-            assert alike(block["shown"], printed), (
-                f"the page has\n{block['shown']}\nthe block prints\n{printed}"
-            )
+            says = f"the page has\n{block['shown']}\nthe block prints\n{piece}"
+            assert alike(block["shown"], piece), f"{says}\nto renew it: python -m tools.page_blocks {page}"
