@@ -8,10 +8,12 @@ import sys
 import tempfile
 import time
 import traceback
+from functools import partial
 from pathlib import Path
 
 from faults import evaluations, journals
 from faults.common import Attempt
+from faults.crews import CLUSTERS
 
 KINDS: dict[str, tuple[Attempt, int]] = {  # and how many attempts there are at scale 1
     "damage": (journals.damage, 2000),
@@ -25,7 +27,9 @@ KINDS: dict[str, tuple[Attempt, int]] = {  # and how many attempts there are at 
     "boxes": (evaluations.boxes, 300),
     "programs": (evaluations.programs, 60),
     "parents": (evaluations.parents, 100),
-    "hanging": (evaluations.hanging, 30),
+    "hanging": (evaluations.hanging, 24),
+    "dying_on_clusters": (partial(evaluations.dying, kinds=CLUSTERS), 20),
+    "hanging_on_clusters": (partial(evaluations.hanging, kinds=CLUSTERS), 8),
 }
 
 

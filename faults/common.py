@@ -83,11 +83,11 @@ class Interrupted:
 
 @dataclass(frozen=True)
 class Hanging:
-    """The valley, which returns at the start only, and elsewhere when a file is there."""
+    """The valley, which returns at the start only, and elsewhere when a folder has gone."""
 
-    until: Path
+    folder: Path
 
     def __call__(self, x: np.ndarray) -> float:
-        while x.any() and not self.until.exists():
+        while x.any() and self.folder.exists():
             time.sleep(0.1)
         return Valley().value(x)

@@ -14,7 +14,8 @@ from functools import cache
 from typing import Any
 
 OURS = ("ours", "one")
-OTHERS = ("pool", "loky", "dask", "ray")
+CLUSTERS = ("dask", "ray")
+OTHERS = ("pool", "loky", *CLUSTERS)
 
 
 @contextmanager

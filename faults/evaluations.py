@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from fractions import Fraction
 from pathlib import Path
@@ -22,27 +23,16 @@ from faults.common import METHODS, Counted, Hanging
 from faults.crews import OTHERS, OURS, crew, processes_of
 from gracezo.testing import Valley
 
-DYING = (
-    *("ours",) * 5,
-    "one",
-    "one",
-    *("pool",) * 3,
-    *("loky",) * 3,
-    "dask",
-    "ray",
-)  # how often: by their speed
-HANGING = (
-    "ours", "one", "threads", "pool", "loky", "dask", "ray",
-    "command", "command in threads", "command in ours",
-)  # fmt: skip
+DYING = (*("ours",) * 10, *("one",) * 4, *("pool",) * 5, "loky")  # how often, by their speed
+HANGING = ("ours", "one", "threads", "pool", "loky", "command", "command in threads", "command in ours")
 
 
-def dying(dice: random.Random, folder: Path) -> None:
+def dying(dice: random.Random, folder: Path, kinds: Sequence[str] = DYING) -> None:
     """One evaluation in five ends its process: never more calls than were bought, and all are counted."""
     calls = Counted(folder / "calls", deadly=dice.choice([0.05, 0.2, 0.2, 0.5]))
-    budget = dice.randint(5, 60)
+    kind = dice.choice(kinds)
+    budget = dice.randint(5, 60 if kind in OURS else 25)
     rule = dice.choice(["raise", "skip", "retry"])
-    kind = dice.choice(DYING)
     arguments: dict[str, Any] = {"method": dice.choice(METHODS), "sparsity": 3, "max_queries": budget}
     arguments |= {"seed": dice.randrange(99), "on_failure": rule, "batch": dice.choice([1, 4])}
     with crew(kind) as workers:
@@ -57,14 +47,12 @@ def dying(dice: random.Random, folder: Path) -> None:
         assert calls.calls() <= result.nfev <= budget, (kind, calls.calls(), result.nfev)
 
 
-def hanging(dice: random.Random, folder: Path) -> None:
+def hanging(dice: random.Random, folder: Path, kinds: Sequence[str] = HANGING) -> None:
     """`max_seconds=2` returns within 3 s, and no process of ours is left 2 s later."""
-    kind = dice.choice(HANGING)
+    kind = dice.choice(kinds)
     mark = f"gracezo-fault-{os.getpid()}-{dice.randrange(10**9)}"
     program = kind.startswith("command")
-    fun: Any = (
-        gracezo.Command(f"sh -c 'sleep 600; :' {mark} {{input}}") if program else Hanging(folder / "stop")
-    )
+    fun: Any = gracezo.Command(f"sh -c 'sleep 600; :' {mark} {{input}}") if program else Hanging(folder)
     with crew(kind.removeprefix("command in ") if kind != "command" else "none") as workers:
         before = set(_children())
         if kind in OTHERS:  # its start is not ours
@@ -79,7 +67,6 @@ def hanging(dice: random.Random, folder: Path) -> None:
         ours = set(_children()) - before - processes_of(workers)
         assert not ours, f"{kind}: {len(ours)} processes are left"
         assert not _with(mark), f"{kind}: the program is left"
-        (folder / "stop").touch()  # for threads, which nobody can stop
 
 
 def _children() -> list[int]:

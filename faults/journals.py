@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import random
 import shutil
@@ -13,7 +14,7 @@ import time
 from contextlib import closing, suppress
 from functools import cache, lru_cache, partial
 from pathlib import Path
-from tempfile import mkdtemp
+from tempfile import TemporaryDirectory
 from typing import Any
 from unittest import mock
 
@@ -48,11 +49,18 @@ class Stops(Valley):
         return super().__call__(x)
 
 
+@cache
+def _folder() -> str:
+    folder = TemporaryDirectory(prefix="gracezo-faults-")
+    atexit.register(folder.cleanup)
+    return folder.name
+
+
 @lru_cache(maxsize=32)
 def written(kind: int) -> tuple[Path, dict[str, Any], gracezo.Result]:
     """Return a journal, finished or not, with its run and what is to come of it."""
     dice = random.Random(kind)
-    path = Path(mkdtemp(prefix="gracezo-faults-")) / "run.db"
+    path = Path(_folder()) / f"{kind}.db"
     arguments = case(dice)
     whole = expected(arguments)
     stop = dice.choice([10**9, dice.randrange(1, max(2, whole.nfev))])
