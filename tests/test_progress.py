@@ -11,6 +11,7 @@ import struct
 import subprocess
 import sys
 import termios
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,7 @@ from gracezo.core.limits import Limits
 from gracezo.core.result import Finish, Status
 from gracezo.core.run import Run
 from gracezo.progress import Line
-from gracezo.testing import Valley
+from gracezo.testing import Valley, assert_same
 
 SLOW = """
 import time, numpy as np, gracezo
@@ -225,6 +226,26 @@ def test_logs(caplog: pytest.LogCaptureFixture) -> None:
     asked = [record.getMessage() for record in caplog.records if record.levelno == logging.DEBUG]
     assert len(asked) == result.rounds
     assert re.fullmatch(r"round 2: 60 × \w+ after 1 queries", asked[1])
+
+
+def test_decisions_are_logged(caplog: pytest.LogCaptureFixture) -> None:
+    """What a method decides is in the log; no query and no step depends on who listens."""
+    dense = np.linspace(1.0, 2.0, 200)
+    run = partial(gracezo.minimize, lambda x: float(((x - dense) ** 2).sum()), np.zeros(200), max_queries=900)
+    silent = run(seed=1)
+    with caplog.at_level(logging.DEBUG, "gracezo"):
+        result = run(seed=1)
+    assert_same(result, silent, "listened to")
+    said = [record.getMessage() for record in caplog.records if record.levelno == logging.DEBUG]
+    decided = [line for line in said if line.startswith("after ")]
+    assert decided[0].endswith("queries: f is taken to be exact, up to its rounding")
+    turn, *_ = [line for line in decided if "way of plain differences along every coordinate" in line]
+    assert "on trial against that along the few coordinates" in turn
+    caplog.clear()
+    noise = np.random.default_rng(0)
+    with caplog.at_level(logging.DEBUG, "gracezo"):
+        gracezo.minimize(lambda x: x[3] + noise.normal(), np.zeros(50), noise=1.0, max_queries=30, seed=0)
+    assert any("f is taken to be noisy, by about 1: " in record.getMessage() for record in caplog.records)
 
 
 def test_logs_are_silent_by_default_and_do_not_change_the_run(

@@ -1,4 +1,6 @@
-"""The logger named "gracezo": steps, failures and the end at INFO, what is asked and why at DEBUG.
+"""The logger named "gracezo": steps, failures and the end at INFO, what is asked and decided at DEBUG.
+
+Decisions come from the algorithm itself, which yields them (`Decided`) between its asks; the run logs them.
 
 It is silent until a program says otherwise, and a run that nobody listens to pays nothing for it.
 """

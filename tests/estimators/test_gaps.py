@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gracezo.core.asks import Ask, Moved, Point, Role, Steps
+from gracezo.core.asks import Ask, Decided, Moved, Point, Role, Steps
 from gracezo.core.keys import Key
 from gracezo.core.method import Estimator
 from gracezo.estimators import rows
@@ -168,7 +168,7 @@ def test_noise_is_measured_at_another_spacing() -> None:
     assert end.value.value.spacing == pytest.approx(BESIDE * FIRST)
 
 
-def said(steps: Steps[Any], value: float) -> Ask | Moved:
+def said(steps: Steps[Any], value: float) -> Ask | Moved | Decided:
     return steps.send(np.array([value]))
 
 

@@ -280,8 +280,15 @@ class Moved:
     to: Point
 
 
+@record
+class Decided:
+    """The algorithm has decided something that a person may want to know, in words; nothing is asked."""
+
+    what: str
+
+
 class OutOfQueries(Exception):
     """Raised inside an algorithm at an ask that the rest of the budget cannot buy."""
 
 
-Steps: TypeAlias = Generator[Ask | Moved, FloatArray, R_co]
+Steps: TypeAlias = Generator[Ask | Moved | Decided, FloatArray, R_co]

@@ -20,6 +20,7 @@ one answer. The rules:
 
 from __future__ import annotations
 
+import logging
 import math
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -28,7 +29,7 @@ from typing import TypeAlias
 import numpy as np
 
 from gracezo.core.answers import lowest
-from gracezo.core.asks import Ask, Moved, OutOfQueries, Point, Steps
+from gracezo.core.asks import Ask, Decided, Moved, OutOfQueries, Point, Steps
 from gracezo.core.box import Box, Fence
 from gracezo.core.errors import EvaluationError, EvaluationFailure, Irreparable, MethodError
 from gracezo.core.failures import Failures, OnFailure
@@ -36,8 +37,7 @@ from gracezo.core.finite import Finite
 from gracezo.core.limits import Limits
 from gracezo.core.names import Names
 from gracezo.core.outputs import Outputs
-from gracezo.core.places import Place
-from gracezo.core.result import Finish, Result, Status, changed
+from gracezo.core.result import Finish, Result, Status
 from gracezo.core.sampling import Sampling
 from gracezo.core.standing import Standing
 from gracezo.core.types import FloatArray, IntArray
@@ -243,9 +243,12 @@ class Run:
 
     def _tell(self, answer: FloatArray | OutOfQueries | None) -> Ask | Moved:
         try:
-            if isinstance(answer, OutOfQueries):
-                return self._steps.throw(answer)
-            return self._steps.send(answer)  # type: ignore[arg-type]  # None begins it
+            spent = isinstance(answer, OutOfQueries)
+            said = self._steps.throw(answer) if spent else self._steps.send(answer)  # type: ignore[arg-type]  # None begins it
+            while isinstance(said, Decided):
+                _LOG.debug("after %d queries: %s", self.nfev, said.what)
+                said = self._steps.send(_NOTHING)
+            return said
         except (StopIteration, OutOfQueries):
             raise
         except Exception as error:  # an error in the method must not lose what was paid for
@@ -368,36 +371,23 @@ class Run:
 
     def result(self) -> Result:
         """Return the result so far."""
-        best = self.best or Point(self.start, math.nan)
-        support, change = changed(self.start, best.x)
+        best, outputs = self.best, self._outputs
         finish = self.finish or Finish(Status.SPENT, "still running")
-        fields = {} if self._outputs is None or best.outputs is None else self._outputs.fields(best)
-        common = {
-            **self._reached(best.x),
-            "fun": best.value,
-            "fun_error": best.error,
+        fields = {} if outputs is None or best is None or best.outputs is None else outputs.fields(best)
+        common = self._standing.fields(self.start, self.x0.shape) | {
             "nfev": self.nfev,
-            "nit": self.nit,
             "success": finish.status == Status.CONVERGED,
             "status": int(finish.status),
             "message": finish.message + self._failures.summary,
-            "support": support,
-            "change": (support, change),
             "names": self.names,
-            "trace": self._standing.trace,
             "rounds": self.rounds,
             "seed": self.seed,
             "reasked": self.reasked,
         }
         return Result(common | fields)
 
-    def _reached(self, x: FloatArray) -> dict[str, object]:
-        """Return the best point as the result has it: whole, or as it is where the start is sparse."""
-        if isinstance(x, Place):
-            return {"_reached": x} if x.lean else {"x": x.dense().reshape(self.x0.shape)}
-        return {"x": x.reshape(self.x0.shape).copy()}
 
-
+_LOG = logging.getLogger("gracezo")  # what an algorithm says of its decisions; see `gracezo.logs`
 _NOTHING = np.zeros(0)
 _OVERFLOW = "stuck: the next point would not be finite; f may have no lower bound, or numbers overflow"
 

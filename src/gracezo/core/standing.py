@@ -8,11 +8,14 @@ must be lower by its margin, a share of the decrease so far.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
 from gracezo.core.asks import Point
-from gracezo.core.result import Trace
+from gracezo.core.places import Place
+from gracezo.core.result import Trace, changed
+from gracezo.core.types import FloatArray
 
 
 class Standing:
@@ -57,8 +60,29 @@ class Standing:
         best = self.best
         return self._target is not None and best is not None and best.value + 2.0 * best.error <= self._target
 
+    def fields(self, start: FloatArray, shape: tuple[int, ...]) -> dict[str, Any]:
+        """Return what the result says of the way from `start` to the best point."""
+        best = self.best or Point(start, math.nan)
+        support, change = changed(start, best.x)
+        return {
+            **_whole(best.x, shape),
+            "fun": best.value,
+            "fun_error": best.error,
+            "nit": self.nit,
+            "support": support,
+            "change": (support, change),
+            "trace": self.trace,
+        }
+
     @property
     def trace(self) -> Trace:
         """The value of each iterate, and the queries that had been made."""
         moves = np.array(self._moves, dtype=np.float64).reshape(-1, 2)
         return Trace(queries=moves[:, 0].astype(np.int64), values=moves[:, 1])
+
+
+def _whole(x: FloatArray, shape: tuple[int, ...]) -> dict[str, object]:
+    """Return a point as the result has it: whole, or as it is where the start is sparse."""
+    if isinstance(x, Place):
+        return {"_reached": x} if x.lean else {"x": x.dense().reshape(shape)}
+    return {"x": x.reshape(shape).copy()}

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from gracezo.core.asks import Ask, Moved, OutOfQueries, Point, Role, Steps
+from gracezo.core.asks import Ask, Decided, Moved, OutOfQueries, Point, Role, Steps
 from gracezo.core.box import Box
 from gracezo.core.keys import Key
 from gracezo.core.method import Method
@@ -55,7 +55,10 @@ def relayed(
     try:
         said = next(steps)
         while True:
-            heard = through(said) if isinstance(said, Ask) else _passed(moved(said))
+            if isinstance(said, Ask):
+                heard = through(said)
+            else:
+                heard = _passed(moved(said) if isinstance(said, Moved) else said)
             try:
                 answer = yield from heard
             except OutOfQueries as spent:
@@ -67,7 +70,7 @@ def relayed(
         return result
 
 
-def _passed(said: Moved) -> Steps[FloatArray]:
+def _passed(said: Moved | Decided) -> Steps[FloatArray]:
     return (yield said)
 
 

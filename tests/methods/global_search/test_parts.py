@@ -39,8 +39,9 @@ def fed(
     try:
         said = next(steps)
         while True:
-            if isinstance(said, Moved):
-                told.append(said.to)
+            if not isinstance(said, Ask):
+                if isinstance(said, Moved):
+                    told.append(said.to)
                 said = steps.send(np.zeros(0))
                 continue
             new = [said.point(row) for row in range(len(said))]

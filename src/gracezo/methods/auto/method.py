@@ -15,7 +15,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from gracezo.core.asks import Ask, Moved, OutOfQueries, Point, Role, Steps
+from gracezo.core.asks import Ask, Decided, Moved, OutOfQueries, Point, Role, Steps
 from gracezo.core.keys import Key
 from gracezo.core.method import Estimator, Problem, uses
 from gracezo.core.result import Finish, GradientEstimate, Status
@@ -118,6 +118,7 @@ class Descent:
             return Finish(Status.SPENT, "the queries are spent before anything could be found")
         noise = self._hunt.noise
         exact = (noise == 0.0 or self._hunt.differences.values.coarse) and not self._problem.random
+        yield Decided(self._kind(exact))
         descent = answering(self._descend(at, key), exact)
         if self._problem.random:
             at, finish = yield from reserving(descent, DRAWS)
@@ -149,12 +150,18 @@ class Descent:
                     if at.value < -constants.BOTTOMLESS * size:
                         return at, Finish(Status.STUCK, "f falls without end: no lower bound was met")
                 if (yield from hunt.reconsider(at)):
+                    yield Decided(
+                        "f has become small: rounding may have hidden what is left, so the search begins anew"
+                    )
                     continue
                 rough = None if nonsmooth.coupled else (yield from hunt.beyond(at))
                 if rough is None:
                     finish = yield from hunt.end(at, nonsmooth.coupled)
                     continue
                 at, depth = rough
+                yield Decided(
+                    "a longer look before the end has found lower values: the descent goes on there"
+                )
                 yield Moved(at)
                 if depth > 0.0:
                     return (yield from self._over_ripples(at, depth, key.child(0, 1)))
@@ -183,6 +190,16 @@ class Descent:
     def _descended(self, at: Point, key: Key) -> Steps[tuple[Point, Finish]]:
         at = yield from self._hunt.begin(at, key)
         return (yield from self._descend(at, key))
+
+    def _kind(self, exact: bool) -> str:
+        """Say as what f is taken."""
+        if self._problem.random:
+            return "f takes a seed: one draw is minimised, others judge the answer"
+        if exact:
+            return "f is taken to be exact, up to its rounding"
+        return (
+            f"f is taken to be noisy, by about {self._units.value(self._hunt.noise):.2g}: values are averaged"
+        )
 
     def _remarks(self, market: Market) -> str:
         """Return what to add to a message: that f is noisy, or that its gradient is not sparse."""

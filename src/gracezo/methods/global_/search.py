@@ -7,7 +7,7 @@ from bisect import bisect_right
 import numpy as np
 
 from gracezo.core.answers import lowest
-from gracezo.core.asks import Ask, Moved, OutOfQueries, Point, Role, Steps
+from gracezo.core.asks import Ask, Decided, Moved, OutOfQueries, Point, Role, Steps
 from gracezo.core.result import Finish, Status
 from gracezo.core.types import FloatArray
 
@@ -74,10 +74,11 @@ class Search:
         """Go on for about so many queries, or to its end."""
         enough = self.queries + queries
         try:
-            said: Ask | Moved = next(self._steps) if self._next is None else self._next
-            while isinstance(said, Moved) or self.queries < enough:
-                if isinstance(said, Moved):
-                    self._tell(said.to)
+            said: Ask | Moved | Decided = next(self._steps) if self._next is None else self._next
+            while not isinstance(said, Ask) or self.queries < enough:
+                if not isinstance(said, Ask):
+                    if isinstance(said, Moved):
+                        self._tell(said.to)
                     said = self._steps.send(_NOTHING)
                     continue
                 try:

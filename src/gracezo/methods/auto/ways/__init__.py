@@ -28,6 +28,9 @@ class Offer(NamedTuple):
 class Way(Protocol):
     """One way down. It keeps what it has learned between its legs."""
 
+    name: str
+    """How it goes, for people."""
+
     def offer(self, here: Point) -> Offer | None:
         """Return what it promises from this point; None if there is nothing for it to do."""
         ...

@@ -44,6 +44,8 @@ class Coordinates:
         Where their order is drawn from.
     """
 
+    name = "along single coordinates, one after the other"
+
     def __init__(
         self,
         walls: Walls,

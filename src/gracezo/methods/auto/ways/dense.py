@@ -42,6 +42,8 @@ class Dense:
         Where samples are drawn from.
     """
 
+    name = "of plain differences along every coordinate"
+
     def __init__(self, sparse: Sparse, ledger: Ledger, rng: np.random.Generator) -> None:
         self._sparse = sparse
         self._differences = sparse.differences

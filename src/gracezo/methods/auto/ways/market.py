@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 
-from gracezo.core.asks import Moved, OutOfQueries, Point, Steps
+from gracezo.core.asks import Decided, Moved, OutOfQueries, Point, Steps
 from gracezo.methods.auto import constants
 from gracezo.methods.auto.ways import LEAST, PARTS, Ledger, Way
 from gracezo.methods.auto.ways.coordinates import Coordinates
@@ -172,8 +172,12 @@ class Market:
 
     def leg(self, at: Point) -> Steps[Point]:
         """Go on for a while; return the present point."""
+        last = self._present
         self._choose(at)
         account, before = self._present, self._ledger.rounds
+        if account is not last:
+            trial = "" if self._trial is None else f", on trial against that {self._trial.rival.way.name}"
+            yield Decided(f"from here on the way {account.way.name}{trial}")
         try:
             moved = yield from account.way.leg(at)
         except OutOfQueries:

@@ -54,6 +54,8 @@ class Nonsmooth:
         Of its random numbers.
     """
 
+    name = "across kinks"
+
     def __init__(self, sparse: Sparse, start: Point, key: Key) -> None:
         self._differences = sparse.differences
         self._walls = sparse.walls

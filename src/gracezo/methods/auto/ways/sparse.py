@@ -42,6 +42,8 @@ class Sparse:
         A fixed ε, when the user wants one.
     """
 
+    name = "along the few coordinates that the search finds"
+
     def __init__(self, problem: Problem, ledger: Ledger, eps: float | None = None) -> None:
         differences, walls = Differences(eps, problem.tol), Walls(problem.bounds)
         support = Support(differences, walls)
