@@ -192,7 +192,65 @@ def test_a_journal_as_json(module: str, capsys: pytest.CaptureFixture[str]) -> N
     assert (said["answered"], said["failed"], said["steps"]) == (result["queries"], 0, result["steps"])
     assert (said["status"], said["message"], said["seed"]) == (result["status"], result["message"], 1)
     assert (said["f_start"], said["f_best"]) == (result["f_start"], min(result["trace"]["f"]))
-    assert main(["journal", "check", "run.db", "--json"]) == 2
+    assert main(["journal", "check", "run.db", "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said == {
+        "journal": "run.db",
+        "whole": True,
+        "error": None,
+        "queries": result["queries"],
+        "iterates": result["steps"] + 1,
+    }
+    assert main(["report", "run.db", "--replay", "0", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == {
+        "out": "run.html",
+        "bytes": Path("run.html").stat().st_size,
+    }
+    blob = bytearray(Path("run.db").read_bytes())
+    blob[-40:] = bytes(40)
+    Path("run.db").write_bytes(blob)
+    assert main(["journal", "check", "run.db", "--json"]) == 1
+    captured = capsys.readouterr()
+    said = json.loads(captured.out)
+    assert said["whole"] is False
+    assert captured.err == f"gracezo: {said['error']}\n"
+    assert main(["journal", "export", "run.db", "--json"]) == 2
+
+
+def test_what_is_known_of_the_problem(
+    module: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given: dict[str, Any] = {}
+
+    def told(fun: object, x0: object, **keywords: Any) -> gracezo.Result:
+        given.update(keywords)
+        return gracezo.Optimizer([0.0, 0.0], f0=1.0, max_queries=1).result
+
+    monkeypatch.setattr(gracezo, "minimize", told)
+    Path("sizes.txt").write_text("\n".join(["0.5"] * 60), encoding="utf-8")
+    Path("labels.txt").write_text("\n".join(["wing", "tail"] * 30), encoding="utf-8")
+    minimize(module, "f", "--scale 0.1 --tol 1e-3 --groups 5")
+    assert (given["scale"], given["tol"], given["groups"]) == (0.1, 1e-3, 5)
+    minimize(module, "f", "--scale sizes.txt --groups labels.txt")
+    assert given["scale"].tolist() == [0.5] * 60
+    assert given["groups"] == ["wing", "tail"] * 30
+    minimize(module, "f", "--groups 3x20")
+    assert given["groups"] == (3, 20)
+    capsys.readouterr()
+    for wrong in ("--scale none.txt", "--groups none.txt"):
+        assert minimize(module, "f", wrong) == 1
+        assert "No such file" in capsys.readouterr().err
+    assert minimize(module, "f", "--resume run.db --tol 0.1") == 2
+
+
+@pytest.mark.parametrize("words", ["--scale 0.5 --tol 1e-3", "--groups 4"])
+def test_it_is_minded(module: str, words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    line = f"minimize {module}:f --dim 60 --max-queries 80 --seed 1 --quiet --json {words}"
+    assert main(shlex.split(line)) in (0, 3)
+    said = json.loads(capsys.readouterr().out)
+    known: dict[str, Any] = {"groups": 4} if "groups" in words else {"scale": 0.5, "tol": 1e-3}
+    result = gracezo.minimize(Valley(), Valley().x0, max_queries=80, seed=1, **known)
+    assert (said["f"], said["queries"]) == (result.fun, result.nfev)
 
 
 def test_methods_as_json(capsys: pytest.CaptureFixture[str]) -> None:
@@ -210,6 +268,13 @@ def test_the_small_tour(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.
     shown = capsys.readouterr().out
     assert "35 of 35 are the paper's." in shown
     assert "| GraCe  |" in shown
+    assert main(["reproduce", "--quick", "--out", "tour", "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert (said["folder"], said["quick"]) == ("tour", True)
+    assert [table["table"] for table in said["tables"]] == ["worst-case", "main"]
+    assert all(Path(file).exists() for table in said["tables"] for file in table["files"])
+    with Path("tour/main.csv").open(encoding="utf-8", newline="") as file:
+        assert said["tables"][1]["rows"] == list(csv.DictReader(file))
 
 
 def completed(shell: str, script: str, line: str) -> list[str]:

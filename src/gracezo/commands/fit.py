@@ -100,6 +100,7 @@ def run(words: argparse.Namespace) -> int:
             objective.point(words),
             bounds=objective.bounds(words),
             names=objective.names(words),
+            scale=objective.scale(words),
             noise=words.noise,
             seed=words.seed,
             **{name: value for name, value in given.items() if value is not None},

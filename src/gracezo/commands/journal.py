@@ -62,7 +62,9 @@ def add(subparsers: Any, name: str) -> None:
         metavar="FILE",
         help="where to: .csv, .parquet, or .npz for known (default: CSV, printed)",
     )
-    parser.add_argument("--json", action="store_true", help="show: print one JSON object instead of words")
+    parser.add_argument(
+        "--json", action="store_true", help="show, check: print one JSON object instead of words"
+    )
     parser.set_defaults(run=run)
 
 
@@ -70,30 +72,22 @@ def run(words: argparse.Namespace) -> int:
     """Show, check or export."""
     if words.what != "export" and (words.table or words.out):
         raise UsageError("--table and --out belong to export")
-    if words.what != "show" and words.json:
-        raise UsageError("--json belongs to show")
+    if words.what == "export" and words.json:
+        raise UsageError("--json belongs to show and check; export writes tables, by the ending of --out")
     try:
         record = read(words.journal)
     except JournalError as error:
-        raise Failed(str(error)) from error
-    if words.what == "show":
         if words.json:
-            print_json(_entries(record))
-        else:
-            _show(record)
-        return 0
-    if words.what == "check":
-        print(_checked(words.journal, record))
-        return 0
-    try:
-        if words.table == "known":
-            _export_known(record, words.out)
-        else:
-            _export(TABLES[words.table or "queries"](record), words.out)
-    except OSError as error:
-        if isinstance(error, BrokenPipeError):
-            raise
-        raise Failed(f"--out {words.out}: {error.strerror or error}") from error
+            print_json({"journal": str(words.journal), "whole": False, "error": str(error)})
+        raise Failed(str(error)) from error
+    if words.what == "show" and words.json:
+        print_json(_entries(record))
+    elif words.what == "show":
+        _show(record)
+    elif words.what == "check":
+        _check(words, record)
+    else:
+        _write(words, record)
     return 0
 
 
@@ -161,10 +155,18 @@ def _entries(record: Record) -> dict[str, Any]:
     }
 
 
-def _checked(path: Path, record: Record) -> str:
-    """Return what a check has found; a journal that is damaged could not have been read."""
+# ---------------------------------------------------------------- check
+
+
+def _check(words: argparse.Namespace, record: Record) -> None:
+    """Say what a check has found; a journal that is damaged could not have been read."""
+    if words.json:
+        whole = {"journal": str(words.journal), "whole": True, "error": None}
+        print_json(whole | {"queries": len(record.queries), "iterates": len(record.steps)})
+        return
     state = "unfinished" if record.finish is None else f"finished: {record.finish.message}"
-    return plain(f"{path} is whole: {len(record.queries):,} queries, {len(record.steps):,} iterates, {state}")
+    counts = f"{len(record.queries):,} queries, {len(record.steps):,} iterates"
+    print(plain(f"{words.journal} is whole: {counts}, {state}"))
 
 
 def _given(arguments: dict[str, Any]) -> dict[str, Any]:
@@ -192,6 +194,18 @@ def _date(seconds: object) -> str:
 
 
 # ---------------------------------------------------------------- export
+
+
+def _write(words: argparse.Namespace, record: Record) -> None:
+    try:
+        if words.table == "known":
+            _export_known(record, words.out)
+        else:
+            _export(TABLES[words.table or "queries"](record), words.out)
+    except OSError as error:
+        if isinstance(error, BrokenPipeError):
+            raise
+        raise Failed(f"--out {words.out}: {error.strerror or error}") from error
 
 
 def queries(record: Record) -> Table:

@@ -48,6 +48,9 @@ _RECORDED = (
     "sparsity",
     "f0",
     "noise",
+    "scale",
+    "tol",
+    "groups",
     "seed",
     "option",
     "loss",
@@ -126,6 +129,7 @@ def run(words: argparse.Namespace) -> int:
             objective.point(words),
             bounds=objective.bounds(words),
             names=objective.names(words),
+            scale=objective.scale(words),
             **objective.method(words),
             **common,
         )

@@ -7,6 +7,7 @@ import csv
 import importlib
 import json
 import os
+import re
 import sys
 import zipfile
 from collections.abc import Callable
@@ -73,6 +74,11 @@ def add_point(parser: argparse.ArgumentParser) -> None:
         help="what no coordinate may leave: two numbers, none for no bound; or a file with a pair for "
         "each (two columns; inf or -inf for no bound)",
     )
+    where.add_argument(
+        "--scale",
+        metavar="SIZE",
+        help="the typical size of a change of each coordinate: a number for all, or a file with one for each",
+    )
 
 
 def add_method(parser: argparse.ArgumentParser) -> None:
@@ -83,6 +89,15 @@ def add_method(parser: argparse.ArgumentParser) -> None:
     how.add_argument("--f0", type=float, metavar="VALUE", help="the value at the point, when it is known")
     how.add_argument(
         "--noise", type=float, metavar="SD", help="standard deviation of the noise of the values; 0: exact"
+    )
+    how.add_argument(
+        "--tol", type=float, metavar="SHARE", help="converged when no more than this share is left to find"
+    )
+    how.add_argument(
+        "--groups",
+        metavar="GROUPS",
+        help="coordinates that belong together: a file with a label for each (one a line, or a .json list), "
+        "or the shape of a block, such as 4x4",
     )
     how.add_argument("--seed", type=int, help="a whole number; the same one gives the same run")
     how.add_argument(
@@ -143,19 +158,41 @@ def point(words: argparse.Namespace) -> FloatArray:
 
 def names(words: argparse.Namespace) -> list[Any] | None:
     """Return the names of coordinates that the words give."""
-    path: Path | None = words.names
-    if path is None:
+    return None if words.names is None else _list("--names", words.names)
+
+
+def _groups(words: argparse.Namespace) -> object:
+    """Return the groups that the words give: labels in a file, or the shape of a block."""
+    if words.groups is None:
         return None
+    if re.fullmatch(r"\d+(x\d+)*", words.groups):
+        sides = tuple(map(int, words.groups.split("x")))
+        return sides if len(sides) > 1 else sides[0]
+    return _list("--groups", Path(words.groups))
+
+
+def _list(option: str, path: Path) -> list[Any]:
+    """Return the words that a file holds, one a line, or a list in JSON."""
     try:
         text = path.read_text(encoding="utf-8")
         given = json.loads(text) if path.suffix == ".json" else text.splitlines()
     except OSError as error:
-        raise Failed(f"--names {path}: {error.strerror or error}") from error
+        raise Failed(f"{option} {path}: {error.strerror or error}") from error
     except ValueError as error:  # no UTF-8, or no JSON
-        raise Failed(f"--names {path} cannot be read: {error}") from error
+        raise Failed(f"{option} {path} cannot be read: {error}") from error
     if not isinstance(given, list):
-        raise Failed(f"--names {path} must hold a list of names; given: {str(given)[:60]}")
+        raise Failed(f"{option} {path} must hold a list; given: {str(given)[:60]}")
     return given
+
+
+def scale(words: argparse.Namespace) -> float | FloatArray | None:
+    """Return the sizes of changes that the words give: one number, or those in a file."""
+    if words.scale is None:
+        return None
+    try:
+        return float(words.scale)
+    except ValueError:
+        return loaded("--scale", Path(words.scale))
 
 
 def bounds(words: argparse.Namespace) -> object:
@@ -214,6 +251,8 @@ def method(words: argparse.Namespace) -> dict[str, Any]:
         "sparsity": words.sparsity,
         "f0": words.f0,
         "noise": words.noise,
+        "tol": words.tol,
+        "groups": _groups(words),
         "seed": words.seed,
         "options": dict(_option(text) for text in words.option),
     }

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from gracezo.commands.errors import Failed, UsageError
+from gracezo.commands.outcome import print_json
 from gracezo.journal.errors import JournalError
 from gracezo.report.page import REPLAY_SECONDS, report
 
@@ -49,6 +50,7 @@ def add(subparsers: Any, name: str) -> None:
         metavar="SECONDS",
         help=f"replay for at most so long; 0: not at all (default: {REPLAY_SECONDS:g})",
     )
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of words")
     parser.add_argument("--open", action="store_true", help="open it in the browser")
     parser.set_defaults(run=run)
 
@@ -64,7 +66,10 @@ def run(words: argparse.Namespace) -> int:
         raise UsageError(f"--out: {error}") from error
     except OSError as error:
         raise Failed(f"--out {out}: {error.strerror or error}") from error
-    print(f"wrote {written}")
+    if words.json:
+        print_json({"out": str(written), "bytes": written.stat().st_size})
+    else:
+        print(f"wrote {written}")
     if words.open:
         webbrowser.open(written.resolve().as_uri())
     return 0

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from gracezo.commands.errors import Failed, UsageError
+from gracezo.commands.outcome import print_json
 from gracezo.experiments.figures import PlotsMissing
 from gracezo.experiments.pool import RunFailed
 from gracezo.experiments.reproduce import TABLES, Request, known, reproduce
@@ -80,6 +81,7 @@ def add(subparsers: Any, name: str) -> None:
         action="store_true",
         help="two runs (nonsparse: one) of a tenth of the steps; marked as such",
     )
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of words")
     own = parser.add_argument_group("your own method or function")
     own.add_argument(
         "--import",
@@ -113,8 +115,16 @@ def run(words: argparse.Namespace) -> int:
     folder = words.out or Path("gracezo-quick" if words.quick else "gracezo-results")
     try:
         store = Store(folder)
+        tables = []
         for written in reproduce(request, store, processes=words.jobs or _cores()):
-            print(written.text or "figures", *map(str, written.paths), sep="\n", end="\n\n")
+            files = list(map(str, written.paths))
+            tables.append(
+                {"table": written.name, "files": files, "rows": [dict(row) for row in written.data]}
+            )
+            if not words.json:
+                print(written.text or "figures", *files, sep="\n", end="\n\n")
+        if words.json:
+            print_json({"folder": str(folder), "quick": words.quick, "tables": tables})
     except (FolderError, PlotsMissing, RunFailed) as error:
         raise Failed(str(error)) from error
     except BrokenPipeError:  # the reader of our output has gone: nothing is wrong with the folder

@@ -56,6 +56,7 @@ def run(words: argparse.Namespace) -> int:
             objective.point(words),
             bounds=objective.bounds(words),
             names=objective.names(words),
+            scale=objective.scale(words),
             **objective.method(words),
             max_queries=words.max_queries,
             vectorized=words.vectorized,

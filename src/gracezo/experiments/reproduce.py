@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -162,10 +162,12 @@ TABLES: dict[str, Table] = {
 
 @dataclass(frozen=True)
 class Written:
-    """A finished table: its files, and what to show of it."""
+    """A finished table: its name, its files, what to show of it, and its rows for machines."""
 
+    name: str
     paths: Sequence[Path]
     text: str = ""
+    data: Sequence[Mapping[str, str]] = ()
 
 
 def reproduce(
@@ -209,12 +211,13 @@ def _write(request: Request, name: str, store: Store) -> Written:
     cells = _cells(request, table.plans(request), store)
     if table.sheet is None:
         mark = f" ({_QUICK_MARK})" if request.quick else ""
-        return Written(figures.plot_all(cells, store.folder, mark))
+        return Written(name, figures.plot_all(cells, store.folder, mark))
     sheet = table.sheet(request, cells)
     if request.quick and cells:
         sheet = replace(sheet, title=f"{_QUICK_MARK}: {sheet.title}")
     forms = {".csv": sheet.csv(), ".md": sheet.markdown(), ".tex": sheet.latex()}
-    return Written([store.write(name + ending, text) for ending, text in forms.items()], forms[".md"])
+    paths = [store.write(name + ending, text) for ending, text in forms.items()]
+    return Written(name, paths, forms[".md"], sheet.data)
 
 
 def _machine(store: Store) -> str:
