@@ -5,14 +5,15 @@ from __future__ import annotations
 from importlib import import_module
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 SMALL: dict[str, dict[str, int]] = {
+    "attack": {"trained_on": 300},
     "calibrate": {"species": 40},
     "cluster": {"dimension": 900},
     "defects": {"n": 16},
+    "matter": {"customers": 500},
     "noisy": {"settings": 100, "max_queries": 500},
     "quickstart": {"d": 500},
     "units": {"each": 60},
@@ -32,4 +33,10 @@ def test_example(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) 
     if name == "quickstart":
         assert "Where the queries went" in (tmp_path / "quickstart.html").read_text(encoding="utf-8")
     assert (tmp_path / f"{name}.png").stat().st_size > 10_000
-    assert result.fun < 0.5 * result.trace.values[0] if np.ndim(result.fun) == 0 else result.success
+    if name == "matter":
+        assert sorted(result.indices) == sorted(import_module("examples.matter").Grid(500).large)
+        assert result.important.all()
+    elif name == "calibrate":
+        assert result.success
+    else:
+        assert result.fun < 0.5 * result.trace.values[0]

@@ -37,7 +37,9 @@ PAGES: dict[str, list[str]] = {
     ],
     "tutorials/README": [
         "defects",
+        "matter",
         "calibrate",
+        "attack",
         "cluster",
         "noisy",
         "units",
