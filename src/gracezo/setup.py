@@ -66,7 +66,7 @@ class Ground:
     ) -> Ground:
         """Return where to begin, or say what is wrong with the arguments; `called` is the name of x0."""
         start = checks.start(called, x0, dim, names)
-        if isinstance(start, Place) and not (bounds is None and known is None and scale is None):
+        if isinstance(start, Place) and any(what is not None for what in (bounds, known, scale, groups)):
             start = start.dense()  # there are arrays of that length anyway
         coordinates = checks.names(names, x0, start.shape)
         chosen = checks.seed(seed, rng)
@@ -96,7 +96,8 @@ class Ground:
     def start(self, places: bool) -> FloatArray:
         """Return x0 for a method: flat; or a place, if it takes places and coordinates are many and alike."""
         problem, x0 = self.problem, self.x0.ravel()
-        apart = problem.bounds is not None or problem.known is not None or problem.scale is not None
+        said = (problem.bounds, problem.known, problem.scale, problem.groups)
+        apart = any(what is not None for what in said)
         if not places or apart:
             return dense(x0)
         return x0 if isinstance(x0, Place) or len(x0) < LARGE else Place.at(x0).stand_in

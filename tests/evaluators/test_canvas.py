@@ -29,8 +29,9 @@ def bases() -> list[FloatArray]:
 BASES = bases()
 FEW = [Few(np.array([5, 70_002, 9]), np.array([0.1, -0.2, 0.3])), Few(NONE, np.zeros(0))]
 WAVES = [
-    Wave(ORDER, start, stop, 0.01, None, np.array([5, 9]))
+    Wave(ORDER, start, stop, 0.01, indices=np.array([5, 9]), values=np.array([0.0, other]))
     for start, stop in ((0, D), (0, D // 2), (1, D // 30), (D // 3, D // 3 + 70), (D - 4, D))
+    for other in (0.0, 3.0)
 ]
 MOVES: list[Move] = [*FEW, *WAVES]
 

@@ -139,6 +139,15 @@ class SparseRows:
         span = slice(self.indptr[row], self.indptr[row + 1])
         return self.indices[span], self.values[span]
 
+    @property
+    def reach(self) -> float:
+        """By how much a coordinate is displaced at most."""
+        return float(np.max(np.abs(self.values), initial=0.0))
+
+    def times(self, factor: float) -> SparseRows:
+        """Return all of them longer or shorter."""
+        return SparseRows(self.indptr, self.indices, factor * self.values)
+
     def part(self, start: int, stop: int) -> SparseRows:
         """Return the rows from `start` up to, not including, `stop`."""
         first, end = self.indptr[start], self.indptr[stop]

@@ -40,6 +40,8 @@ class Problem:
         says so.
     groups : ndarray of int or None
         The group of each coordinate, counted from 0, when the user says which move together.
+    places : bool
+        Whether points are places (`core/places.py`), and all coordinates alike.
     random : bool
         Whether f takes a seed: then its values are those of one draw, and the answer is for others to judge.
     """
@@ -55,6 +57,8 @@ class Problem:
     scale: FloatArray | None = None
     tol: float | None = None
     groups: IntArray | None = None
+
+    places: bool = False
 
     @property
     def free(self) -> int:

@@ -7,6 +7,7 @@ needs no more memory than one piece: a point is written piece by piece, a change
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import field, replace
 from typing import Protocol
 
 import numpy as np
@@ -16,8 +17,8 @@ from gracezo.core.places import Place, displaced, fill
 from gracezo.core.shuffle import Label, Piece, Shuffle
 from gracezo.core.types import FloatArray, IntArray, record
 
-WRITTEN = 2**12
-"""Up to so many coordinates a set is written down: its arrays are small, and those of `Few`."""
+_NONE: IntArray = np.zeros(0, np.int64)
+_NOTHING: FloatArray = np.zeros(0)
 
 
 class Move(Protocol):
@@ -85,7 +86,7 @@ class Few:
 
     def times(self, factor: float) -> Few:
         """Return the same, longer or shorter."""
-        return Few(self.indices, factor * self.values)
+        return self if factor == 1.0 else Few(self.indices, factor * self.values)
 
 
 @record
@@ -102,17 +103,19 @@ class Wave:
         What multiplies the weights.
     label, most
         What multiplies them besides, by position, and how large that is at most.
-    without
-        Coordinates that stay where they are, ascending.
+    indices, values
+        Coordinates, ascending, that are displaced by these values in the stead of their weights: by zero, if
+        they stay where they are.
     """
 
     order: Shuffle
     start: int
     stop: int
-    factor: float
-    label: Label | None
-    without: IntArray
+    factor: float = 1.0
+    label: Label | None = None
     most: float = 1.0
+    indices: IntArray = field(default_factory=lambda: _NONE)
+    values: FloatArray = field(default_factory=lambda: _NOTHING)
 
     def __len__(self) -> int:
         return self.stop - self.start
@@ -120,7 +123,8 @@ class Wave:
     @property
     def reach(self) -> float:
         """By how much it displaces a coordinate at most."""
-        return abs(self.factor) * self.most * self.order.heaviest
+        own = abs(self.factor) * self.most * self.order.heaviest
+        return max(own, float(np.max(np.abs(self.values), initial=0.0)))
 
     @property
     def covers(self) -> int:
@@ -129,7 +133,7 @@ class Wave:
 
     def pieces(self) -> Iterator[Piece]:
         """Yield it, some blocks of memory at a time."""
-        return self.order.pieces(self.start, self.stop, self.factor, self.label, self.without)
+        return self.order.pieces(self.start, self.stop, self.factor, self.label, self.indices, self.values)
 
     def at(self, coordinates: IntArray) -> FloatArray:
         """Return by how much it displaces these."""
@@ -137,20 +141,32 @@ class Wave:
         values = self.factor * self.order.weights(coordinates)
         if self.label is not None:
             values *= self.label(positions.astype(np.float64))
-        inside = (positions >= self.start) & (positions < self.stop)
-        inside &= ~np.isin(coordinates, self.without)
-        return np.where(inside, values, 0.0)
+        values[(positions < self.start) | (positions >= self.stop)] = 0.0
+        if len(self.indices):
+            places = np.minimum(np.searchsorted(self.indices, coordinates), len(self.indices) - 1)
+            np.copyto(values, self.values[places], where=self.indices[places] == coordinates)
+        return values
 
     def times(self, factor: float) -> Wave:
         """Return the same, longer or shorter."""
-        return Wave(
-            self.order, self.start, self.stop, factor * self.factor, self.label, self.without, self.most
-        )
+        return replace(self, factor=factor * self.factor, values=factor * self.values)
+
+    def part(self, start: int, stop: int) -> Wave:
+        """Return a part of the slice, without what others displace."""
+        return replace(self, start=start, stop=stop, values=np.zeros(len(self.indices)))
+
+    def beside(self, few: Few) -> Wave:
+        """Return the same, with some coordinates displaced by others' values."""
+        kept = ~np.isin(self.indices, few.indices)
+        indices = np.concatenate([self.indices[kept], few.indices])
+        values = np.concatenate([self.values[kept], few.values])
+        order = np.argsort(indices)
+        return replace(self, indices=indices[order], values=values[order])
 
     def name(self) -> bytes:
         """Return what tells it from others, for a digest."""
         fields = (self.order.name, self.start, self.stop, self.factor, self.label)
-        return repr(fields).encode() + self.without.tobytes()
+        return repr(fields).encode() + self.indices.tobytes() + self.values.tobytes()
 
 
 @record
@@ -205,6 +221,17 @@ def rows_of(moves: Sequence[Move]) -> SparseRows | Moves:
     """Return rows for an ask: written down, if all of them are."""
     few = [SparseRows.single(move.indices, move.values) for move in moves if isinstance(move, Few)]
     return SparseRows.stack(few) if len(few) == len(moves) else Moves(tuple(moves))
+
+
+def beside(first: Move, second: Move) -> Move:
+    """Return both displacements as one: of different coordinates, the second of a few."""
+    if isinstance(first, Few) and isinstance(second, Few):
+        return Few(
+            np.concatenate([first.indices, second.indices]), np.concatenate([first.values, second.values])
+        )
+    assert isinstance(first, Wave)
+    assert isinstance(second, Few)
+    return first.beside(second)
 
 
 def moved(x: FloatArray, move: Move) -> FloatArray:

@@ -116,6 +116,15 @@ class Place:
         """Return the place with these coordinates, all distinct, displaced by their steps."""
         return self.replaced(indices, self[indices] + steps)
 
+    def elsewhere(self, indices: IntArray, values: FloatArray) -> Place:
+        """Return the place of the same origin that differs from it in these coordinates, ascending."""
+        return Place(self.origin, indices, values, self._known)
+
+    def times(self, factor: float) -> Place:
+        """Return the place with all coordinates multiplied."""
+        origin = np.broadcast_to(self.origin[0] * factor, len(self)) if self.lean else self.origin * factor
+        return Place(origin, self.indices, self.values * factor)
+
     def dense(self) -> FloatArray:
         """Return all coordinates, as a new array."""
         x = np.array(self.origin)
@@ -185,6 +194,11 @@ def largest(x: FloatArray) -> float:
 def mean_square(x: FloatArray) -> float:
     """Return the mean of the squared coordinates."""
     return x.mean_square if isinstance(x, Place) else float(np.mean(x * x))
+
+
+def norm(x: FloatArray) -> float:
+    """Return the norm of a point."""
+    return math.sqrt(x.mean_square * len(x)) if isinstance(x, Place) else float(np.linalg.norm(x))
 
 
 def differing(start: FloatArray, x: FloatArray) -> tuple[IntArray, FloatArray]:

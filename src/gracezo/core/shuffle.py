@@ -21,14 +21,14 @@ block by block:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from gracezo.core.keys import Key
-from gracezo.core.types import FloatArray, IntArray
+from gracezo.core.types import BoolArray, FloatArray, IntArray, record
 
 Piece: TypeAlias = tuple[Any, FloatArray]
 """Coordinates, by index or as a slice, and their displacements; in a slice, those that stay have zero."""
@@ -43,6 +43,19 @@ _TABLE = 2**16  # places at which a block's weights may begin
 _SOME = 64  # coordinates of each block from which on a slice is written block by block
 _DENSE = 1.0 / 12.0  # share of the coordinates above which a pass over all of memory is faster than indices
 _NONE: IntArray = np.zeros(0, np.int64)
+
+
+@record
+class Others:
+    """Coordinates that are displaced otherwise: ascending, where they stand in the order, and by how much."""
+
+    coordinates: IntArray
+    positions: IntArray
+    values: FloatArray
+
+    def some(self, chosen: BoolArray) -> Others:
+        """Return some of them."""
+        return Others(self.coordinates[chosen], self.positions[chosen], self.values[chosen])
 
 
 class Shuffle:
@@ -140,28 +153,43 @@ class Shuffle:
     # ------------------------------------------------------------ sets
 
     def pieces(
-        self, start: int, stop: int, factor: float, label: Label | None = None, without: IntArray = _NONE
+        self,
+        start: int,
+        stop: int,
+        factor: float,
+        label: Label | None = None,
+        without: IntArray = _NONE,
+        instead: FloatArray | None = None,
     ) -> Iterator[Piece]:
-        """Yield the displacements of a slice, factor · label(position) · weight; zero for those `without`.
+        """Yield the displacements of a slice, factor · label(position) · weight; other ones for some.
 
-        The latter are coordinates, ascending.
+        The latter are coordinates, ascending: those `without` are displaced by the values `instead`, whether
+        they stand in the slice or not; by zero, if none are given.
         """
+        other = Others(
+            without, self.positions(without), np.zeros(len(without)) if instead is None else instead
+        )
         n, last = self._count, min(stop, self._whole) // self._count
         first = min(-(-start // n), last)
-        left_out = self.positions(without)
+        outside = (other.positions < start) | (other.positions >= stop)
         if last - first < _SOME:
-            yield from self._few(start, stop, factor, label, left_out)
-            return
-        # Of the first rank and of the last, some blocks take part only.
-        edges = [*self._few(start, first * n, factor, label, left_out)]
-        edges += self._few(last * n, min(stop, self._whole), factor, label, left_out)
-        within = (left_out >= first * n) & (left_out < last * n)
-        if self.covers(start, stop):
-            yield from self._dense(first, last, factor, label, edges, without[within])
+            yield from self._few(start, stop, factor, label, other)
         else:
-            yield from edges
-            yield from self._sparse(first, last, factor, label, without[within])
-        yield from self._few(max(start, self._whole), stop, factor, label, left_out)
+            # Of the first rank and of the last, some blocks take part only.
+            edges = [*self._few(start, first * n, factor, label, other)]
+            edges += self._few(last * n, min(stop, self._whole), factor, label, other)
+            if self.covers(start, stop):
+                covered = without < self._whole
+                yield from self._dense(first, last, factor, label, edges, other.some(covered))
+                outside &= ~covered
+            else:
+                yield from edges
+                within = (other.positions >= first * n) & (other.positions < last * n)
+                yield from self._sparse(first, last, factor, label, other.some(within))
+            yield from self._few(max(start, self._whole), stop, factor, label, other)
+        outside &= other.values != 0.0
+        if np.count_nonzero(outside):
+            yield without[outside], other.values[outside]
 
     def covers(self, start: int, stop: int) -> int:
         """Return over how many coordinates, from the first on, the pieces of a slice go, moved or not."""
@@ -169,7 +197,7 @@ class Shuffle:
         return self._whole if last + start // -n >= max(_DENSE * self._size, _SOME) else 0
 
     def _few(
-        self, start: int, stop: int, factor: float, label: Label | None, left_out: IntArray
+        self, start: int, stop: int, factor: float, label: Label | None, other: Others
     ) -> Iterator[Piece]:
         """Yield a slice by its positions."""
         for begin in range(start, stop, BLOCK):
@@ -179,7 +207,8 @@ class Shuffle:
             values = factor * self.weights(where)
             if label is not None:
                 values *= label(positions.astype(np.float64))
-            values[left_out[(left_out >= begin) & (left_out < end)] - begin] = 0.0
+            here = (other.positions >= begin) & (other.positions < end)
+            values[other.positions[here] - begin] = other.values[here]
             yield where, values
 
     def _dense(
@@ -188,18 +217,21 @@ class Shuffle:
         last: int,
         factor: float,
         label: Label | None,
-        edges: Iterable[tuple[IntArray, FloatArray]],
-        without: IntArray,
+        edges: Sequence[Piece],
+        other: Others,
     ) -> Iterator[Piece]:
-        """Yield what has a rank from `first` up to, not including, `last`, and edges: block after block."""
+        """Yield what has a rank from `first` up to, not including, `last`, and edges: block after block.
+
+        Some are displaced by other values.
+        """
         size, n = self._size, self._count
         whole = last - first == size
         scaled = self._table * factor if whole else self._table
         inside = np.where((self._rank >= first) & (self._rank < last), factor, 0.0)
         ranks = None if label is None else n * self._rank.astype(np.float64)
-        singles = np.concatenate([without, *(where for where, _ in edges)])
-        special = np.concatenate([np.zeros(len(without)), *(values for _, values in edges)])
-        order = np.argsort(singles)
+        singles = np.concatenate([*(where for where, _ in edges), other.coordinates])
+        special = np.concatenate([*(values for _, values in edges), other.values])
+        order = np.argsort(singles, kind="stable")  # what is displaced otherwise comes last, and stays
         singles, special = singles[order], special[order]
         ends = np.searchsorted(singles, np.arange(n + 1) * size).tolist()
         for block in range(n):
@@ -216,7 +248,7 @@ class Shuffle:
             yield slice(block * size, (block + 1) * size), values
 
     def _sparse(
-        self, first: int, last: int, factor: float, label: Label | None, without: IntArray
+        self, first: int, last: int, factor: float, label: Label | None, other: Others
     ) -> Iterator[Piece]:
         """Yield the same by indices, some blocks at a time."""
         size, n, count = self._size, self._count, last - first
@@ -231,11 +263,12 @@ class Shuffle:
             if label is not None:
                 ranks = self._rank.take(offsets + self._shifts[blocks, np.newaxis])
                 values *= label((ranks * n + self._q[blocks, np.newaxis]).astype(np.float64))
-            low, high = np.searchsorted(without, (begin * size, (blocks[-1] + 1) * size)).tolist()
+            ends = begin * size, (int(blocks[-1]) + 1) * size
+            low, high = np.searchsorted(other.coordinates, ends).tolist()
             if low < high:
-                block, offset = np.divmod(without[low:high], size)
+                block, offset = np.divmod(other.coordinates[low:high], size)
                 turned = (offset + self._shifts[block]) % size
-                values[block - begin, np.searchsorted(taken, turned)] = 0.0
+                values[block - begin, np.searchsorted(taken, turned)] = other.values[low:high]
             offsets += size * blocks[:, np.newaxis]
             yield offsets.ravel(), values.ravel()
 

@@ -194,13 +194,13 @@ def search_along(
         labels = Blocks(start, block, variant.ahead)
         last = float(labels(np.array([stop - 1.0]))[0])
         for factor in (eps, -eps):  # a second attempt is at other points
-            u = Wave(order, start, stop, factor, None, _NONE)
+            u = Wave(order, start, stop, factor)
             (value_u,) = yield Ask(at.x, Moves((u,)), Role.PROBE, reserve=2)
             if value_u == at.value:
                 return _Found(_NONE, flat=True)
             if math.isnan(value_u):
                 continue
-            v = Wave(order, start, stop, factor, labels, _NONE, most=last)
+            v = Wave(order, start, stop, factor, labels, last)
             (value_v,) = yield Ask(at.x, Moves((v,)), Role.PROBE, reserve=1)
             if not math.isnan(value_v):
                 break

@@ -26,9 +26,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gracezo.core.asks import Ask, Point, Role, SparseRows, Steps
+from gracezo.core.asks import Ask, Point, Role, Steps
 from gracezo.core.box import Box
 from gracezo.core.keys import Key
+from gracezo.core.moves import Few, Move, rows_of
+from gracezo.core.places import norm
 from gracezo.core.types import FloatArray
 
 POINTS = 7  # what the paper recommends
@@ -189,26 +191,24 @@ def _agreed(values: FloatArray) -> float:
     return 0.0
 
 
-def random_line(at: Point, key: Key, box: Box | None = None) -> tuple[SparseRows, float]:
+def random_line(at: Point, key: Key, box: Box | None = None) -> tuple[Few, float]:
     """Return a random direction of length one, and how far it stays within the bounds."""
     direction = key.generator().standard_normal(len(at.x))
     if box is not None:
         direction = box.inward(at.x, np.arange(len(at.x)), direction)
-    norm = float(np.linalg.norm(direction))
-    line = SparseRows.single(np.arange(len(at.x)), direction / norm)
-    return line, math.inf if box is None else norm
+    length = float(np.linalg.norm(direction))
+    line = Few(np.arange(len(at.x)), direction / length)
+    return line, math.inf if box is None else length
 
 
-def measure_noise(
-    at: Point, line: SparseRows, most: float = np.inf, first: float = 0.0
-) -> Steps[NoiseEstimate]:
+def measure_noise(at: Point, line: Move, most: float = np.inf, first: float = 0.0) -> Steps[NoiseEstimate]:
     """Measure the noise near a point whose value is known: six queries a try, usually one or two tries.
 
     The values are taken along a direction of length one, no farther than `most`, on one side of the point
     and not around it as in the paper: many functions have a kink where they start (|x| at 0), and
     differences across it look like noise. The spacing tried `first` is the paper's, if none is given.
     """
-    size = max(1.0, float(np.linalg.norm(at.x)))
+    size = max(1.0, norm(at.x))
     longest = min(LAST * size, most / (POINTS - 1))
     further = min(first or FIRST * size, longest)
     narrow, wide = 0.0, np.inf  # spacings known to be wrong
@@ -219,10 +219,9 @@ def measure_noise(
         if further > longest:
             break
         spacing = further
-        rows = [
-            SparseRows(line.indptr, line.indices, place * spacing * line.values) for place in range(1, POINTS)
-        ]
-        asked = yield Ask(at.x, SparseRows.stack(rows), Role.PROBE)
+        asked = yield Ask(
+            at.x, rows_of([line.times(place * spacing) for place in range(1, POINTS)]), Role.PROBE
+        )
         if np.isnan(asked).any():  # a table with a gap has no differences
             further = spacing * BESIDE
             continue

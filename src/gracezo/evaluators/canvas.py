@@ -43,7 +43,7 @@ class Canvas:
                 before = self._buffer[where]
                 self._touched = [(where, before)]
                 self._buffer[where] = values if isinstance(offsets, SparsePoints) else before + values
-        elif isinstance(offsets, Moves):
+        elif isinstance(offsets, Moves) and not getattr(offsets.rows[row], "covers", 0):
             self._touched = []
             for where, values in offsets.rows[row].pieces():
                 before = self._buffer[where]

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 
+from gracezo.core.moves import Few
 from gracezo.core.types import FloatArray
 from gracezo.methods.auto.belief import Belief
 from gracezo.methods.auto.here import Walls
 from gracezo.methods.auto.instrument.central import Pairs
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.instrument.look import Change, Request
-from gracezo.methods.auto.search.groups import Group, Order
+from gracezo.methods.auto.search.groups import Group
 from gracezo.methods.auto.search.inquiry import Inquiries, Inquiry, Outcome
+from gracezo.methods.auto.search.order import Order
+
+
+def written(request: Request) -> Few:
+    """Return the displacement of a request, which is written down where there are few coordinates."""
+    assert isinstance(request.move, Few)
+    return request.move
 
 
 class Sure(Belief):
@@ -77,8 +85,10 @@ class World:
 
     def change(self, request: Request) -> Change:
         """Return by how much f changes."""
-        slope = float(self.gradient[request.indices] @ request.steps)
-        bend = 0.5 * self.differences.curvatures.mean * float(request.steps @ request.steps)
+        slope = float(self.gradient[written(request).indices] @ written(request).values)
+        bend = (
+            0.5 * self.differences.curvatures.mean * float(written(request).values @ written(request).values)
+        )
         shares = np.array(request.shares)
         return Change(*(shares * slope + shares**2 * bend).tolist())
 

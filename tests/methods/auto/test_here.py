@@ -10,6 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from scipy.linalg import hadamard
 from scipy.optimize import Bounds, minimize
+from tests.methods.auto.rooms import written
 
 import gracezo
 from gracezo.core.asks import Ask, Moved, Point, Role
@@ -218,8 +219,8 @@ def test_a_large_slope_at_a_wall_does_not_blur_the_others() -> None:
     while requests := support.requests(1):
         (request,) = requests
         # f is linear here; x, not f, is rounded.
-        moved = (x[request.indices] + request.steps) - x[request.indices]
-        request.absorb(Change(float(slopes[request.indices] @ moved)))
+        moved = (x[written(request).indices] + written(request).values) - x[written(request).indices]
+        request.absorb(Change(float(slopes[written(request).indices] @ moved)))
     assert support.slopes == pytest.approx(slopes, abs=1e-9)
     assert support.answers == 2
 

@@ -6,6 +6,7 @@ import numpy as np
 
 from gracezo.core.asks import Point
 from gracezo.core.box import Box
+from gracezo.core.moves import Few
 from gracezo.methods.auto.here import Landing
 from gracezo.methods.auto.instrument.look import (
     Heard,
@@ -15,14 +16,14 @@ from gracezo.methods.auto.instrument.look import (
 def test_the_lowest_point_met_is_kept_until_it_is_left_behind() -> None:
     landing = Landing()
     here = Point(np.array([0.0, 0.5]), 3.0)
-    landing.note(here, Heard(np.array([1]), np.array([0.7]), 2.0))
-    landing.note(here, Heard(np.array([0]), np.array([9.0]), 2.5))
+    landing.note(here, Heard(Few(np.array([1]), np.array([0.7])), 2.0))
+    landing.note(here, Heard(Few(np.array([0]), np.array([9.0])), 2.5))
     there = Point(np.array([5.0, 5.0]), 2.5)
-    landing.note(there, Heard(np.array([0]), np.array([1.0]), 2.6))
+    landing.note(there, Heard(Few(np.array([0]), np.array([1.0])), 2.6))
     assert landing.met_from(here.x)
     assert not landing.met_from(there.x)
     point = landing.point(None)
     assert (point.x.tolist(), point.value) == ([0.0, 1.2], 2.0)
     assert landing.point(Box.of(0.0, 1.0, 2)).x.tolist() == [0.0, 1.0]
-    landing.note(there, Heard(np.array([0]), np.array([1.0]), 1.0))
+    landing.note(there, Heard(Few(np.array([0]), np.array([1.0])), 1.0))
     assert (landing.point(None).x.tolist(), landing.value) == ([6.0, 5.0], 1.0)

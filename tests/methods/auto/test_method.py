@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.methods.auto.rooms import written
 
 import gracezo
 from gracezo.core.asks import SparseRows
@@ -195,7 +196,7 @@ def test_a_wrong_coordinate_taken_for_confirmed_does_not_hide_the_true_one(
         yield requests
         wrong.append(wrong[0])
         with pytest.raises(StopIteration) as stop:
-            inquiry.send([Change(-0.85 * abs(float(requests[0].steps[0])) * slope)])
+            inquiry.send([Change(-0.85 * abs(float(written(requests[0]).values[0])) * slope)])
         outcome: Outcome = stop.value.value
         assert outcome.found is not None
         return outcome

@@ -16,6 +16,8 @@ import numpy as np
 
 from gracezo.core.asks import Point
 from gracezo.core.box import Box
+from gracezo.core.moves import Few, Move, moved
+from gracezo.core.places import Place, replaced
 from gracezo.core.types import BoolArray, FloatArray, IntArray
 from gracezo.methods.auto.instrument.look import Heard
 
@@ -46,13 +48,14 @@ class Walls:
 
     def stop(self, indices: IntArray, places: FloatArray, pinned: BoolArray) -> None:
         """Let steps of these coordinates end at these places, too; those pinned do not move."""
-        lower, upper = np.full(len(self._x), -np.inf), np.full(len(self._x), np.inf)
+        lower, upper = (Place.constant(end, len(self._x)).stand_in for end in (-np.inf, np.inf))
         if self.box is not None:
-            lower, upper = self.box.lower.copy(), self.box.upper.copy()
+            lower, upper = self.box.lower, self.box.upper
         x = self._x[indices]
-        lower[indices] = np.where(pinned | (places < x), np.fmax(lower[indices], places), lower[indices])
-        upper[indices] = np.where(pinned | (places > x), np.fmin(upper[indices], places), upper[indices])
-        self.stops = Box(lower, upper)
+        low, high = lower[indices], upper[indices]
+        low = np.where(pinned | (places < x), np.fmax(low, places), low)
+        high = np.where(pinned | (places > x), np.fmin(high, places), high)
+        self.stops = Box(replaced(lower, indices, low), replaced(upper, indices, high))
 
     def centre(self, x: FloatArray) -> FloatArray:
         """Note the present point; return the coordinates of it that can move."""
@@ -173,15 +176,14 @@ class Landing:
 
     def __init__(self) -> None:
         self._base: FloatArray = np.zeros(0)
-        self.indices: IntArray = np.zeros(0, np.int64)
-        self.steps: FloatArray = np.zeros(0)
+        self.move: Move = Few(_NONE, np.zeros(0))
         """Where it is, from the point around which it was met."""
         self.value = math.inf
 
     def note(self, at: Point, heard: Heard) -> None:
         """Take in what a round of looks around a point has met."""
         if heard.value < self.value:
-            self._base, self.indices, self.steps, self.value = at.x, heard.indices, heard.steps, heard.value
+            self._base, self.move, self.value = at.x, heard.move, heard.value
 
     def met_from(self, x: FloatArray) -> bool:
         """Whether it was met around this point."""
@@ -189,6 +191,5 @@ class Landing:
 
     def point(self, bounds: Box | None) -> Point:
         """Return the point."""
-        x = self._base.copy()
-        x[self.indices] += self.steps
+        x = moved(self._base, self.move)
         return Point(x if bounds is None else bounds.clip(x), self.value)

@@ -72,6 +72,7 @@ class Auto:
             bounds=problem.bounds,
             noise=problem.noise,
             tol=problem.tol,
+            places=problem.places,
         )
         return units.estimated(search.estimate(units.inward(at), step, key))
 
@@ -217,7 +218,7 @@ class Descent:
         return remarks
 
 
-@uses("support", "known", "bounds", "noise", "scale", "tol", "groups")
+@uses("support", "known", "bounds", "noise", "scale", "tol", "groups", "places")
 def auto(problem: Problem, *, eps: float | None = None) -> Auto | Grouped:
     """Auto: the fewest queries, with nothing to tune; splits sets, remembers, steps by quasi-Newton.
 

@@ -22,6 +22,8 @@ import numpy as np
 from gracezo.core.asks import Ask, Moved, Point, SparseRows, Steps
 from gracezo.core.box import Box
 from gracezo.core.method import Problem
+from gracezo.core.moves import Moves
+from gracezo.core.places import LARGE, Place, dense
 from gracezo.core.result import Finish, GradientEstimate
 from gracezo.core.steps import relayed
 from gracezo.core.types import FloatArray, IntArray
@@ -42,6 +44,8 @@ class Units:
         What is one for the method, in the user's x: a power of two for each coordinate, or one for all.
     unit
         The same for f; 0 while f has been 0 everywhere.
+    places
+        Whether points are places; those whose coordinates have scales of their own are written down.
 
     Examples
     --------
@@ -51,12 +55,14 @@ class Units:
     [2.0, 2.0]
     """
 
-    def __init__(self, scale: FloatArray | float, unit: float) -> None:
+    def __init__(self, scale: FloatArray | float, unit: float, *, places: bool = False) -> None:
         self._scale = scale
+        self._places = places and isinstance(scale, float)
         self._unit = unit
         self._plain = isinstance(scale, float) and scale == 1.0
         self._inside: FloatArray | None = None  # the last base, and what it is in the user's x
         self._outside: FloatArray = np.zeros(0)
+        self._origin: FloatArray | None = None  # that of the last place
 
     @classmethod
     def of(cls, problem: Problem, at: Point, *, learn: bool = True) -> Units:
@@ -64,12 +70,16 @@ class Units:
         sizes = problem.scale
         if sizes is None:
             sizes = _sizes(problem, at.x) if learn else np.ones(1)
-        sizes = np.exp2(np.rint(np.log2(np.maximum(sizes, _FINEST * np.abs(at.x)))))
+        if isinstance(at.x, Place) and _FINEST * at.x.largest < sizes[0] and len(sizes) == 1:
+            sizes = np.exp2(np.rint(np.log2(sizes)))  # none is too fine
+        else:
+            sizes = np.exp2(np.rint(np.log2(np.maximum(sizes, _FINEST * np.abs(dense(at.x))))))
         alike = bool((sizes == sizes[0]).all())
         candidates = [abs(at.value), problem.noise or 0.0]
         if problem.known is not None:
             candidates.append(float(np.abs(problem.known[1]).max()))
-        return cls(float(sizes[0]) if alike else sizes, next(map(_power, filter(None, candidates)), 0.0))
+        unit = next(map(_power, filter(None, candidates)), 0.0)
+        return cls(float(sizes[0]) if alike else sizes, unit, places=isinstance(at.x, Place))
 
     # ------------------------------------------------------------ into the units
 
@@ -81,6 +91,7 @@ class Units:
             box = Box.of(box.lower / self._scale, box.upper / self._scale, box.d)
         return replace(
             problem,
+            places=self._places,
             bounds=box,
             known=None if known is None else (self._into(known[0]), known[1] / unit),
             noise=None if problem.noise is None else problem.noise / unit,
@@ -90,11 +101,16 @@ class Units:
         """Return a point in these units."""
         z = self._into(at.x)
         self._inside, self._outside = z, at.x
+        self._origin = z.origin if isinstance(z, Place) else None
         unit = self._unit or 1.0
         return Point(z, at.value / unit, at.error / unit)
 
     def _into(self, x: FloatArray) -> FloatArray:
-        return x if self._plain else x / self._scale
+        if self._plain:
+            return x
+        if isinstance(x, Place) and isinstance(self._scale, float):
+            return x.times(1.0 / self._scale).stand_in  # a power of two: no bit is lost
+        return dense(x) / self._scale
 
     # ------------------------------------------------------------ out of them
 
@@ -129,13 +145,19 @@ class Units:
     def _learn(self, ask: Ask, values: FloatArray) -> None:
         """Take the unit from the first value that is not zero, beside how far away it was met."""
         for row in np.flatnonzero(values)[:1].tolist():
-            distance = float(np.abs(ask.point(row) - ask.base).max())
+            if isinstance(ask.base, Place):
+                distance = float(ask.offsets.take(np.array([row])).reach)  # type: ignore[attr-defined]  # sparse
+            else:
+                distance = float(np.abs(ask.point(row) - ask.base).max())
             self._unit = _power(abs(float(values[row])) / (distance or 1.0))
 
     def _ask(self, ask: Ask) -> Ask:
         if self._plain:
             return ask
         rows = ask.offsets
+        if isinstance(rows, Moves):
+            assert isinstance(self._scale, float)
+            return Ask(self._base(ask.base), rows.times(self._scale), ask.role, ask.reserve)
         assert isinstance(rows, SparseRows)
         if len(rows.values):
             rows = SparseRows(rows.indptr, rows.indices, rows.values * self._at(rows.indices))
@@ -145,8 +167,19 @@ class Units:
         if self._plain:
             return z
         if z is not self._inside:
-            self._inside, self._outside = z, z * self._scale
+            self._inside, self._outside = z, self._from(z)
         return self._outside
+
+    def _from(self, z: FloatArray) -> FloatArray:
+        """Return a point as the user has it; places that share an origin share it there, too."""
+        if not isinstance(z, Place):
+            return z * self._scale
+        before = self._outside
+        assert isinstance(self._scale, float)
+        if isinstance(before, Place) and self._origin is z.origin:
+            return before.elsewhere(z.indices, z.values * self._scale).stand_in
+        self._origin = z.origin
+        return z.times(self._scale).stand_in
 
     def _moved(self, moved: Moved) -> Moved:
         return Moved(self._point(moved.to))
@@ -174,14 +207,30 @@ def _sizes(problem: Problem, x: FloatArray) -> FloatArray:
     room = (
         np.full(1, np.inf) if box is None else np.where(box.upper > box.lower, box.upper - box.lower, np.inf)
     )
-    sizes = np.where(np.isfinite(room), room, np.abs(x))
-    known = sizes > 0.0
-    if known.any() and float(np.log10(sizes[known]).std()) > constants.DECADES:
-        return np.where(known, sizes, 1.0)
+    away = _away(x)
+    if box is None:
+        if len(away) and float(np.log10(away).std()) > constants.DECADES:
+            x = dense(x)
+            return np.where(x != 0.0, np.abs(x), 1.0)
+    else:
+        sizes = np.where(np.isfinite(room), room, np.abs(x))
+        known = sizes > 0.0
+        if known.any() and float(np.log10(sizes[known]).std()) > constants.DECADES:
+            return np.where(known, sizes, 1.0)
     # One size for all. A small x0 says nothing, since many begin near zero, nor does a wide box.
-    away = np.abs(x[x != 0.0])
     common = float(np.median(away)) if len(away) else 1.0
     width = float(np.median(room))
     if width < 1.0 / _ORDINARY:
         return np.full(1, width)
     return np.full(1, common if common > _ORDINARY else 1.0)
+
+
+def _away(x: FloatArray) -> FloatArray:
+    """Return the magnitudes of the coordinates that are not zero."""
+    if isinstance(x, Place) and x.lean:
+        rest = abs(float(x.origin[0]))
+        own = np.abs(x.values[x.values != 0.0])
+        return np.append(own, rest) if rest else own
+    if isinstance(x, Place):  # some of them stand for all
+        x = x.origin[:: max(1, len(x) // LARGE)]
+    return np.asarray(np.abs(x[x != 0.0]))

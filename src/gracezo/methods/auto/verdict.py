@@ -31,7 +31,10 @@ import numpy as np
 from gracezo.core.answers import lowest
 from gracezo.core.asks import Ask, OutOfQueries, Point, Role, SparseRows, Steps
 from gracezo.core.box import Box
+from gracezo.core.keys import Key
+from gracezo.core.moves import Few, Move, Wave, moved, rows_of
 from gracezo.core.result import Finish, Status
+from gracezo.core.shuffle import Shuffle
 from gracezo.core.types import FloatArray, IntArray, record
 from gracezo.estimators.noise import POINTS, judge
 from gracezo.methods.auto import constants
@@ -39,6 +42,7 @@ from gracezo.methods.auto.here import Walls
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.instrument.look import insisted
 from gracezo.methods.auto.search import Search
+from gracezo.methods.auto.search.order import Rest, written
 from gracezo.methods.auto.support.coordinates import Support
 
 _CHECK = 0.25  # share of all queries that it may take to make sure
@@ -79,7 +83,7 @@ class Verdict:
     forgone: FloatArray
     fallen: float
     spent: int
-    free: IntArray
+    free: IntArray | Rest
     box: Box | None
     trust: float
 
@@ -143,10 +147,11 @@ class Verdict:
         if not (support.kinks.any or len(outside) or self.forgone.any()):
             return False
         # Those that have no slope here may have one beside it: all of them take part.
-        lengths = np.zeros(int(self.free[-1]) + 1)
-        lengths[self.free] = self.differences.single(1.0, 0.0)
+        free = written(self.free)
+        lengths = np.zeros(int(free[-1]) + 1)
+        lengths[free] = self.differences.single(1.0, 0.0)
         lengths[support.indices] = support.lengths()
-        return (yield from coupled(at, self.free, lengths[self.free], self.differences.rounding, rng))
+        return (yield from coupled(at, free, lengths[free], self.differences.rounding, rng))
 
 
 def uphill(
@@ -219,23 +224,32 @@ def coupled(
 
 @record
 class Lower:
-    """A lower value: which coordinates have moved there, by how much."""
+    """A lower value, and how to get there."""
 
-    coordinates: IntArray
-    steps: FloatArray
+    move: Move
     value: float
 
     def point(self, at: Point, box: Box | None) -> Point:
         """Return where it is, seen from a point."""
-        x = at.x.copy()
-        x[self.coordinates] += self.steps
+        x = moved(at.x, self.move)
         return Point(x if box is None else box.clip(x), self.value)
+
+    def halves(self) -> tuple[Move, Move]:
+        """Return both halves of what has moved."""
+        move = self.move
+        if isinstance(move, Wave):
+            middle = (move.start + move.stop) // 2
+            return move.part(move.start, middle), move.part(middle, move.stop)
+        assert isinstance(move, Few)
+        half = len(move) // 2
+        indices, values = move.indices, move.values
+        return Few(indices[:half], values[:half]), Few(indices[half:], values[half:])
 
 
 def lower_beyond(
     at: Point,
     support: Support,
-    rest: IntArray,
+    rest: IntArray | Rest,
     walls: Walls,
     differences: Differences,
     rng: np.random.Generator,
@@ -267,7 +281,8 @@ def lower_beyond(
         if plainly(found):
             level = yield from depth(at, met, rng)
     if not plainly(found):
-        found = yield from lower(at, rng.permutation(rest), ONE_SIDE, walls.box, rng)
+        order = rest if isinstance(rest, Rest) else rng.permutation(rest)
+        found = yield from lower(at, order, ONE_SIDE, walls.box, rng)
         if plainly(found) and found is not None:
             found = yield from narrowed(at, found)
     if found is None or not plainly(found):
@@ -277,7 +292,11 @@ def lower_beyond(
 
 
 def lower(
-    at: Point, coordinates: IntArray, lengths: Sequence[float], box: Box | None, rng: np.random.Generator
+    at: Point,
+    coordinates: IntArray | Rest,
+    lengths: Sequence[float],
+    box: Box | None,
+    rng: np.random.Generator,
 ) -> Steps[Lower | None]:
     """Return the lowest point at longer scales along these coordinates, if it is lower.
 
@@ -295,40 +314,53 @@ def lower(
     rng
         Where the direction of each length is drawn from.
     """
-    ways = {abs(length): _direction(len(coordinates), rng) for length in lengths}
-    steps = [length * ways[abs(length)] for length in lengths]
+    ways = {abs(length): _direction(coordinates, rng) for length in lengths}
+    steps = [ways[abs(length)].times(length) for length in lengths]
     if box is not None:
-        steps = [box.place(at.x, coordinates, step) - at.x[coordinates] for step in steps]
-    rows = [SparseRows.single(coordinates, step) for step in steps if step.any()]
-    if not rows:
+        steps = [_inside(box, at, step) for step in steps]
+    steps = [step for step in steps if step.reach > 0.0]
+    if not steps:
         return None
-    values = yield Ask(at.x, SparseRows.stack(rows), Role.PROBE)
+    values = yield Ask(at.x, rows_of(steps), Role.PROBE)
     row = lowest(values)
-    return Lower(coordinates, rows[row].values, float(values[row])) if values[row] < at.value else None
+    return Lower(steps[row], float(values[row])) if values[row] < at.value else None
 
 
 def narrowed(at: Point, found: Lower) -> Steps[Lower]:
     """Return what is lower by at least half as much with as few of its coordinates as halving leaves."""
-    while (n := len(found.coordinates)) > 1:
+    while len(found.move) > 1:
         enough = at.value + 0.5 * (found.value - at.value)
-        for half in (slice(0, n // 2), slice(n // 2, n)):
-            part = found.coordinates[half], found.steps[half]
-            (value,) = yield Ask(at.x, SparseRows.single(*part), Role.PROBE)
+        for half in found.halves():
+            (value,) = yield Ask(at.x, rows_of([half]), Role.PROBE)
             if value <= enough:
-                found = Lower(*part, float(value))
+                found = Lower(half, float(value))
                 break
         else:
             break
     return found
 
 
-def depth(at: Point, coordinates: IntArray, rng: np.random.Generator) -> Steps[float]:
+def depth(at: Point, coordinates: IntArray | Rest, rng: np.random.Generator) -> Steps[float]:
     """Return how deep ripples are, as a standard deviation; 0 where f is smooth at these lengths."""
-    way = constants.SMOOTH / (POINTS - 1) * _direction(len(coordinates), rng)
-    rows = [SparseRows.single(coordinates, place * way) for place in range(1, POINTS)]
-    values = yield Ask(at.x, SparseRows.stack(rows), Role.CONFIRM)
+    way = _direction(coordinates, rng).times(constants.SMOOTH / (POINTS - 1))
+    values = yield Ask(at.x, rows_of([way.times(place) for place in range(1, POINTS)]), Role.CONFIRM)
     return 0.0 if np.isnan(values).any() else judge(np.insert(values, 0, at.value))[1]
 
 
-def _direction(size: int, rng: np.random.Generator) -> FloatArray:
-    return np.asarray(rng.uniform(0.5, 1.5, size) * rng.choice([-1.0, 1.0], size))
+def _direction(coordinates: IntArray | Rest, rng: np.random.Generator) -> Move:
+    """Return a random direction along coordinates."""
+    if isinstance(coordinates, Rest):
+        out = coordinates.without
+        order = Shuffle(coordinates.d, Key(int(rng.integers(2**63))), _lengths)
+        return Wave(order, 0, coordinates.d, indices=out, values=np.zeros(len(out)))
+    return Few(coordinates, _lengths(rng, len(coordinates)))
+
+
+def _lengths(rng: np.random.Generator, count: int) -> FloatArray:
+    return np.asarray(rng.uniform(0.5, 1.5, count) * rng.choice([-1.0, 1.0], count))
+
+
+def _inside(box: Box, at: Point, step: Move) -> Move:
+    """Return a step as the bounds leave it."""
+    assert isinstance(step, Few)
+    return Few(step.indices, box.place(at.x, step.indices, step.values) - at.x[step.indices])

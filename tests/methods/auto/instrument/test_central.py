@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tests.methods.auto.rooms import written
 
 import gracezo
 from gracezo.core.asks import Ask, Point, Role
+from gracezo.core.moves import Few
 from gracezo.core.types import FloatArray
 from gracezo.methods.auto.here import Walls
 from gracezo.methods.auto.instrument.central import Pairs
@@ -48,7 +50,7 @@ def test_both_sides_are_free_of_curvature(slope: float, curvature: float, cubic:
 
 def test_a_look_is_repeated_at_other_points_and_averaged() -> None:
     heard: list[Change] = []
-    request = Request(np.array([1]), np.array([2.0]), Role.PROBE, heard.append, BOTH, repeats=2)
+    request = Request(Few(np.array([1]), np.array([2.0])), Role.PROBE, heard.append, BOTH, repeats=2)
     steps = answered(Point(np.zeros(3), 1.0), [request])
     ask = next(steps)
     assert isinstance(ask, Ask)
@@ -90,8 +92,8 @@ def test_where_looks_go_to_both_sides_a_refresh_has_signs_of_its_own() -> None:
             support.add(coordinate, 1.0, 1.0)
         support.plant(np.random.default_rng(1), 0.0)
         (root,) = support.requests(1)
-        assert bool((root.steps > 0.0).any()) == both
-        assert (root.steps < 0.0).any()
+        assert bool((written(root).values > 0.0).any()) == both
+        assert (written(root).values < 0.0).any()
 
 
 def test_repeated_looks_tell_that_noise_is_larger_than_assumed() -> None:
@@ -105,7 +107,7 @@ def test_repeated_looks_tell_that_noise_is_larger_than_assumed() -> None:
         differences.look_to_both_sides(pairs)
         look = Look(0.1, BOTH, 1e-2, 0.0, repeats=40)
         heard: list[Change] = []
-        request = look.request(np.arange(4), np.ones(4), Role.PROBE, heard.append)
+        request = look.request(Few(np.arange(4), np.ones(4)), Role.PROBE, heard.append)
         steps = answered(Point(np.zeros(4), 1.0), [request])
         ask = next(steps)
         assert isinstance(ask, Ask)

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.methods.auto.rooms import written
 
 from gracezo.core.asks import Ask, Point, Role
+from gracezo.core.moves import Few
 from gracezo.methods.auto.instrument.look import (
     AHEAD,
     BOTH,
@@ -24,8 +26,10 @@ def two_looks(
 ) -> tuple[Request, Request, list[Change], list[Change]]:
     """Two looks that foresee changes of 3 and -1, up to 0.1 and 0.05."""
     heard: tuple[list[Change], list[Change]] = ([], [])
-    one = Request(np.array([4, 7]), np.array([1.0, 2.0]), Role.PROBE, heard[0].append, shares, 1, 3.0, 0.1)
-    two = Request(np.array([2]), np.array([5.0]), Role.REFRESH, heard[1].append, shares, 2, -1.0, 0.05)
+    one = Request(
+        Few(np.array([4, 7]), np.array([1.0, 2.0])), Role.PROBE, heard[0].append, shares, 1, 3.0, 0.1
+    )
+    two = Request(Few(np.array([2]), np.array([5.0])), Role.REFRESH, heard[1].append, shares, 2, -1.0, 0.05)
     return one, two, *heard
 
 
@@ -35,7 +39,7 @@ def slope_only(shares: tuple[float, ...], change: float) -> Change:
 
 def test_a_request_without_an_answer_is_asked_again_a_little_shorter() -> None:
     heard: list[Change] = []
-    requests = [Request(np.array([j]), np.array([2.0 + j]), Role.PROBE, heard.append) for j in range(3)]
+    requests = [Request(Few(np.array([j]), np.array([2.0 + j])), Role.PROBE, heard.append) for j in range(3)]
     steps = answered(Point(np.zeros(3), 1.0), requests)
     first = next(steps)
     assert isinstance(first, Ask)
@@ -51,7 +55,7 @@ def test_a_request_without_an_answer_is_asked_again_a_little_shorter() -> None:
     assert [change.odd for change in heard] == pytest.approx([2.0, 3.0, 4.0])
     met = end.value.value
     # The lowest point met is one that was asked, not one whose value was made up from a shorter look.
-    assert (met.indices.tolist(), met.steps.tolist(), met.value) == ([0], [2.0], 3.0)
+    assert (met.move.indices.tolist(), met.move.values.tolist(), met.value) == ([0], [2.0], 3.0)
 
 
 @pytest.mark.parametrize("shares", [AHEAD, BOTH])
@@ -60,7 +64,11 @@ def test_one_query_answers_for_two_when_all_is_as_foreseen(shares: tuple[float, 
     one, two, first, second = two_looks(shares)
     joint = together(one, two, lambda _: pytest.fail("nothing is left to ask"))
     assert joint is not None
-    assert dict(zip(joint.indices.tolist(), joint.steps.tolist(), strict=True)) == {4: 1.0, 7: 2.0, 2: 5.0}
+    assert dict(zip(written(joint).indices.tolist(), written(joint).values.tolist(), strict=True)) == {
+        4: 1.0,
+        7: 2.0,
+        2: 5.0,
+    }
     assert (joint.shares, joint.repeats) == (shares, 2)
     joint.absorb(slope_only(shares, 2.0 + off))
     assert [change.odd for change in first] == [3.0]
@@ -82,7 +90,7 @@ def test_what_is_not_as_foreseen_is_told_apart_by_one_more_query(
         return
     (alone,) = left
     assert (first, second) == ([], [])
-    assert (alone.indices.tolist(), alone.role, alone.repeats) == ([2], Role.REFRESH, 2)
+    assert (written(alone).indices.tolist(), alone.role, alone.repeats) == ([2], Role.REFRESH, 2)
     alone.absorb(slope_only(shares, second_is))
     assert [change.odd for change in first] == [pytest.approx(first_is, abs=1e-12)]
     assert [change.odd for change in second] == [second_is]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.methods.auto.rooms import written
 
 from gracezo.core.asks import Point
 from gracezo.core.types import FloatArray
@@ -12,7 +13,8 @@ from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.instrument.look import Change, Request
 from gracezo.methods.auto.search import Search
 from gracezo.methods.auto.search.confirm import Found
-from gracezo.methods.auto.search.groups import Group, Order, Several
+from gracezo.methods.auto.search.groups import Group, Several
+from gracezo.methods.auto.search.order import Order
 from gracezo.methods.auto.search.queue import Partition
 from gracezo.methods.auto.search.to_the_end import WholeSearch
 
@@ -54,8 +56,12 @@ def opened(search: Search, values: list[float], size: int) -> None:
 def answer(search: Search, gradient: FloatArray, requests: list[Request]) -> None:
     """Answer with what a function of that gradient and the guessed curvature would."""
     for request in requests:
-        bend = 0.5 * search._differences.curvatures.mean * float(request.steps @ request.steps)
-        request.absorb(Change(float(gradient[request.indices] @ request.steps) + bend))
+        bend = (
+            0.5
+            * search._differences.curvatures.mean
+            * float(written(request).values @ written(request).values)
+        )
+        request.absorb(Change(float(gradient[written(request).indices] @ written(request).values) + bend))
 
 
 @pytest.mark.parametrize("batch", [1, 4, 16])
@@ -126,7 +132,7 @@ def test_a_search_whose_sum_has_changed_is_out_of_date(now: float, outdated: boo
     search.root(1.0, 1e-9, 0.0)
     drifting = search.belief.drift.drifting
     recheck = search.recheck()
-    eps = recheck.steps[0] / order_of(search).weights[0]
+    eps = written(recheck).values[0] / order_of(search).weights[0]
     recheck.absorb(Change(recheck.expected + eps * (now - 1.0)))
     assert search.belief.drift.outdated == outdated
     assert (search.belief.drift.drifting > drifting) == outdated
@@ -142,7 +148,7 @@ def test_a_batch_cuts_where_a_query_tells_most(values: list[float], parts: list[
     search = planted()
     size = 1000 // len(values)
     opened(search, values, size)
-    asked = [request.indices for request in search.requests(8)]
+    asked = [written(request).indices for request in search.requests(8)]
     places = {int(coordinate): place for place, coordinate in enumerate(order_of(search).coordinates)}
     counts = [0] * len(values)
     for indices in asked:
@@ -162,7 +168,7 @@ def test_a_sapling_grows_only_if_the_search_has_changed(changed: bool) -> None:
     search.root(1.0, 1e-9, 0.0)
     old = order_of(search)
     recheck, sapling = search.recheck(), search.following(np.arange(10, 1000), np.random.default_rng(1))
-    eps = recheck.steps[0] / old.weights[0]
+    eps = written(recheck).values[0] / old.weights[0]
     recheck.absorb(Change(recheck.expected + eps * changed))
     sapling.absorb(Change(1e-9))
     assert search.order is old

@@ -9,6 +9,7 @@ from operator import mul
 
 import numpy as np
 import pytest
+from tests.methods.auto.rooms import written
 
 from gracezo.core.box import Box
 from gracezo.methods.auto import constants
@@ -36,7 +37,7 @@ def asked(confirmation: Confirmation, candidate: Candidate, line: Line) -> tuple
     while True:
         (request,) = wanted
         requests.append(request)
-        length = down * float(request.steps[0])
+        length = down * float(written(request).values[0])
         try:
             wanted = steps.send(
                 [Change(*np.array([line(share * length) for share in request.shares]).tolist())]
@@ -46,7 +47,7 @@ def asked(confirmation: Confirmation, candidate: Candidate, line: Line) -> tuple
 
 
 def lengths(requests: list[Request]) -> list[float]:
-    return [abs(float(request.steps[0])) for request in requests]
+    return [abs(float(written(request).values[0])) for request in requests]
 
 
 def candidate(u: float, error: float = 1e-12, *, single: bool = True, doubtful: bool = False) -> Candidate:
@@ -159,7 +160,7 @@ class TestBlurred:
         answer, (request,) = asked(
             confirmation, candidate(-1.0, 0.02, single=False), lambda x: 0.15 * x * x - true * x
         )
-        assert abs(float(request.steps[0])) < 1e-5
+        assert abs(float(written(request).values[0])) < 1e-5
         if not found:
             assert answer == Wrong()  # by more than four standard errors
             return
@@ -222,6 +223,6 @@ def test_a_candidate_that_a_wall_holds_is_touched_inward() -> None:
     for slope, right in ((2.0, True), (1.0, False)):
         confirmation = Confirmation(differences, belief, walls)
         answer, (request,) = asked(confirmation, candidate(2.0, 1e-9), partial(mul, -slope))
-        assert request.steps[0] > 0.0
+        assert written(request).values[0] > 0.0
         assert isinstance(answer, Found if right else Wrong)
     assert belief.rate(1) < 1.0  # it is known, and no way down

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.methods.auto.rooms import World
 
-from gracezo.methods.auto.search.groups import Family, Group, Order, Row, Several
+from gracezo.methods.auto.search.groups import Family, Group, Row, Several
+from gracezo.methods.auto.search.order import Order
 
 
 def test_a_cut_shares_the_value_by_subtraction() -> None:

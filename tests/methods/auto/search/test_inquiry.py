@@ -8,15 +8,16 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.methods.auto.rooms import Sure, World, sparse
+from tests.methods.auto.rooms import Sure, World, sparse, written
 
 from gracezo.core.asks import Role
 from gracezo.core.box import Box
 from gracezo.methods.auto.here import Walls
 from gracezo.methods.auto.instrument.look import AHEAD, BOTH, Change, Request
-from gracezo.methods.auto.search.explain import labelled, moment, place
+from gracezo.methods.auto.search.explain import moment, place
 from gracezo.methods.auto.search.groups import Group, Several
 from gracezo.methods.auto.search.inquiry import Confirm, Cut, Inquiries, Label, Outcome
+from gracezo.methods.auto.search.order import labelled
 
 
 def silent(world: World) -> list[Group]:
@@ -26,7 +27,7 @@ def silent(world: World) -> list[Group]:
 
 def labels_of(world: World, request: Request, start: int) -> np.ndarray:
     """Return the labels of a request, in units of the largest, by position from `start`."""
-    labels = request.steps / world.order.weights[start : start + len(request.steps)]
+    labels = written(request).values / world.order.weights[start : start + len(written(request).values)]
     return np.asarray(labels / np.abs(labels).max())
 
 
@@ -89,7 +90,7 @@ def test_labels_stay_on_one_side_where_a_bound_is_near() -> None:
     world.order.limits = (np.ones(1000), np.full(1000, 1e-15))  # ahead, and behind
     _, (labels,) = world.ask(world.inquiries().begin(world.group(), Label(0, 1000, 0.0)))
     assert labels.shares is AHEAD
-    assert (labels.steps / world.order.weights > 0.0).all()
+    assert (written(labels).values / world.order.weights > 0.0).all()
 
 
 @pytest.mark.parametrize("at", [700, 703, 709])
@@ -101,7 +102,7 @@ def test_labels_on_the_candidates_name_what_is_there(at: int) -> None:
     group.label(705.0, 1.0)
     inquiries = world.inquiries()
     outcome, (labels,) = world.ask(inquiries.begin(group, Label(700, 710, 0.0)))
-    assert labels.indices.tolist() == world.order.coordinates[700:710].tolist()
+    assert written(labels).indices.tolist() == world.order.coordinates[700:710].tolist()
     assert outcome.groups == (group,)
     assert len(group.rows) == 1
     plan = inquiries.plan(group)
@@ -120,7 +121,7 @@ def test_nothing_among_the_candidates_refutes_one_spike(start: int) -> None:
     inquiries = world.inquiries()
     before = world.belief.density.alone(1000)
     outcome, (labels,) = world.ask(inquiries.begin(group, Label(start, start + 10, 0.0)))
-    assert labels.indices.tolist() == world.order.coordinates[start : start + 10].tolist()
+    assert written(labels).indices.tolist() == world.order.coordinates[start : start + 10].tolist()
     assert outcome.groups == (group,)
     assert isinstance(inquiries.plan(group), Cut)
     assert (group.rows, group.several) == ((), Several.UNSURE)
@@ -222,7 +223,7 @@ def test_a_cut_asks_for_all_parts_but_the_last(seed: int, count: int, at: int) -
     assert len(asked) == count
     assert len(outcome.groups) == count + 1
     for part, request in zip(outcome.groups, asked, strict=False):
-        assert request.indices.tolist() == world.order.coordinates[part.start : part.stop].tolist()
+        assert written(request).indices.tolist() == world.order.coordinates[part.start : part.stop].tolist()
     if count == 1:
         assert outcome.groups[0].stop == at
     for part in outcome.groups:
@@ -278,8 +279,8 @@ def test_a_group_that_fades_into_noise_is_asked_again_before_it_is_cut() -> None
     assert (inquiries.faded(clear), inquiries.faded(faded)) == (False, True)
     inquiry = inquiries.again(faded)
     (again,) = next(inquiry)
-    assert again.indices.tolist() == world.order.coordinates[100:300].tolist()
-    eps = again.steps[0] / world.order.weights[100]
+    assert written(again).indices.tolist() == world.order.coordinates[100:300].tolist()
+    eps = written(again).values[0] / world.order.weights[100]
     error = 1e-3 / (math.sqrt(2.0 * again.repeats) * eps)
     with pytest.raises(StopIteration) as stop:
         inquiry.send([Change(1.2 * eps, -1.2 * eps)])
@@ -303,7 +304,7 @@ def test_a_group_is_asked_again_when_errors_of_subtraction_come_near_its_sum() -
     group.error, group.u = abs(group.u) / 10.0, 1.05 * group.u
     outcome, (again,) = world.ask(inquiries.again(group))
     assert outcome.groups == (group,)
-    assert again.indices.tolist() == world.order.coordinates[20:60].tolist()
+    assert written(again).indices.tolist() == world.order.coordinates[20:60].tolist()
     assert group.u == pytest.approx(world.shares[20:60].sum(), abs=4.0 * own)
     assert group.error <= own
     assert not inquiries.faded(group)
@@ -419,5 +420,5 @@ def test_a_doubtful_candidate_before_a_wall_is_asked_inward() -> None:
         coordinate = int(world.order.coordinates[at])
         walls.centre(np.where(np.arange(4) == coordinate, 0.0 if at == 0 else 0.5, 0.5))
         (request,) = next(inquiries.begin(group, Confirm(at, 1.0, 1e-9, doubtful=True)))
-        assert request.indices.tolist() == [coordinate]
-        assert np.sign(request.steps).tolist() == [way]
+        assert written(request).indices.tolist() == [coordinate]
+        assert np.sign(written(request).values).tolist() == [way]

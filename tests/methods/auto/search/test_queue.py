@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gracezo.core.asks import Role
+from gracezo.core.moves import Few
 from gracezo.methods.auto.instrument.look import Change, Request
 from gracezo.methods.auto.search.groups import Group
 from gracezo.methods.auto.search.inquiry import Inquiry, Outcome
@@ -70,7 +71,7 @@ def test_an_inquiry_goes_on_when_all_that_it_wanted_is_heard() -> None:
 
     def asking() -> Inquiry:
         for count in (2, 1):
-            requests = [Request(np.array([k]), np.ones(1), Role.PROBE) for k in range(count)]
+            requests = [Request(Few(np.array([k]), np.ones(1)), Role.PROBE) for k in range(count)]
             heard.append([change.ahead for change in (yield requests)])
         return Outcome((group,))
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from tests.methods.auto.rooms import written
 
 import gracezo
 from gracezo.core.asks import Ask, OutOfQueries, Point, Steps
@@ -182,9 +183,9 @@ def test_a_look_goes_beyond_the_kink_that_a_coordinate_stands_on() -> None:
     walls.centre(np.array([support.kinks.places[0], 0.0]))
     support.plant(np.random.default_rng(0), doubt=0.0)
     (root,) = support.requests(1)
-    assert root.indices.tolist().count(0) == 1
-    assert abs(root.steps[root.indices == 0]) >= reach[0]
-    assert abs(root.steps[root.indices == 0]) < 10.0 * reach[0]
+    assert written(root).indices.tolist().count(0) == 1
+    assert abs(written(root).values[written(root).indices == 0]) >= reach[0]
+    assert abs(written(root).values[written(root).indices == 0]) < 10.0 * reach[0]
 
 
 def test_a_coordinate_that_comes_back_to_its_kink_is_foreseen_to_stay() -> None:

@@ -22,7 +22,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from gracezo.core.asks import Ask, Point, Role, SparseRows, Steps
+from gracezo.core.asks import Ask, Point, Role, Steps
+from gracezo.core.moves import Few
+from gracezo.core.places import largest
 from gracezo.estimators.noise import POINTS, grid, measure_noise, quantum
 from gracezo.methods.auto import constants
 from gracezo.methods.auto.instrument.central import Pairs
@@ -234,7 +236,8 @@ class FirstLook:
     def _level(self, at: Point, first: float = 0.0) -> Steps[float]:
         """Return the standard deviation of the noise, as far as it exceeds rounding."""
         norm = math.sqrt(self._along.squares)
-        line = SparseRows.single(self._along.coordinates, self._along.weights / norm)
+        line = self._along.move
+        line = Few(line.indices, line.values / norm) if isinstance(line, Few) else line.times(1.0 / norm)
         measured = yield from measure_noise(at, line, self._along.room.ahead * norm, first)
         return measured.level if measured.level > self._differences.rounding else 0.0
 
@@ -327,8 +330,7 @@ class FirstLook:
             self.flat = self.flat and change.ahead == 0.0
 
         requests = [
-            Request(self._along.coordinates, distance * self._along.weights, Role.PROBE, absorb, shares)
-            for distance in distances
+            Request(self._along.move.times(distance), Role.PROBE, absorb, shares) for distance in distances
         ]
         yield from answered(at, requests)
         self._looks.sort()
@@ -337,4 +339,4 @@ class FirstLook:
 
 def _reach(at: Point) -> float:
     """Return how far a first look goes at most: one scale, or the way to x = 0 where that is longer."""
-    return 1.0 + float(np.max(np.abs(at.x)))
+    return 1.0 + largest(at.x)

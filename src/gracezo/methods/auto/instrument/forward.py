@@ -17,6 +17,7 @@ import math
 
 import numpy as np
 
+from gracezo.core.places import largest, mean_square
 from gracezo.core.types import FloatArray
 from gracezo.methods.auto import constants
 from gracezo.methods.auto.instrument.central import Pairs
@@ -205,10 +206,10 @@ class Differences:
         """Note the point around which differences are taken from now on."""
         self.values.centre(value)
         self.curvatures.moved()
-        self._ulp_x = _ULP * float(np.max(np.abs(x), initial=0.0))
+        self._ulp_x = _ULP * largest(x)
         if math.isnan(self.curvatures.mean):
             # Nothing is known yet: as if f fell to zero over a distance of one (or of x itself).
-            reach = 1.0 + float(np.mean(x * x))
+            reach = 1.0 + mean_square(x)
             self.curvatures.assume(2.0 * self.values.magnitude / reach)
 
     def forget(self) -> None:

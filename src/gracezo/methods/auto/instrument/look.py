@@ -17,7 +17,8 @@ import numpy as np
 
 from gracezo.core.answers import lowest
 from gracezo.core.asks import Ask, Point, Role, SparseRows, Steps
-from gracezo.core.types import FloatArray, IntArray
+from gracezo.core.moves import Move, Moves, beside, rows_of
+from gracezo.core.types import FloatArray
 
 _SPREAD = 0.2  # repeated looks lie between this share less and the whole distance
 _SHORTER = 0.99  # another point, whose change of f is that of the first up to 1 % of the curvature's share
@@ -76,8 +77,7 @@ class Request:
     off.
     """
 
-    indices: IntArray
-    steps: FloatArray
+    move: Move
     role: Role
     absorb: Callable[[Change], None] = unheard
     shares: tuple[float, ...] = AHEAD
@@ -98,10 +98,9 @@ EVERYWHERE = Room(math.inf, math.inf)
 
 @dataclass(frozen=True, eq=False)
 class Along:
-    """Coordinates to move together: their weights, the sum of the squares of those, and the room left."""
+    """Coordinates to move together, by their weights: the sum of the squares of those, and the room left."""
 
-    coordinates: IntArray
-    weights: FloatArray
+    move: Move
     squares: float
     room: Room
 
@@ -133,18 +132,16 @@ class Look:
 
     def request(
         self,
-        indices: IntArray,
-        weights: FloatArray,
+        along: Move,
         role: Role,
         absorb: Callable[[Change], None] = unheard,
         foreseen: float = math.nan,
         allowed: float = 0.0,
     ) -> Request:
-        """Return the request for this look along a set; if its derivative is foreseen, and how well."""
+        """Return the request for this look along weights; if its derivative is foreseen, and how well."""
         expected = self.eps * (foreseen + self.bias)
         return Request(
-            indices,
-            self.eps * weights,
+            along.times(self.eps),
             role,
             absorb,
             self.shares,
@@ -166,8 +163,7 @@ class Look:
 class Heard:
     """The lowest value that a round of requests met, and where."""
 
-    indices: IntArray
-    steps: FloatArray
+    move: Move
     value: float
 
 
@@ -179,13 +175,13 @@ def answered(at: Point, requests: Sequence[Request]) -> Steps[Heard]:
     """
     roles = {request.role for request in requests}
     role = roles.pop() if len(roles) == 1 else Role.PROBE  # a mixed ask goes out as probes
-    rows = [
-        SparseRows.single(request.indices, scale * share * request.steps)
+    moves = [
+        request.move.times(scale * share)
         for request in requests
         for scale in _scales(request)
         for share in request.shares
     ]
-    found, values = yield from insisted(at, SparseRows.stack(rows), role)
+    found, values = yield from insisted(at, rows_of(moves), role)
     low, start = lowest(values), 0
     for request in requests:
         scales = _scales(request)
@@ -193,11 +189,11 @@ def answered(at: Point, requests: Sequence[Request]) -> Steps[Heard]:
         changes = found[start:stop].reshape(len(scales), -1) / scales[:, np.newaxis]
         request.absorb(_change(changes))
         start = stop
-    return Heard(rows[low].indices, rows[low].values, float(values[low]))
+    return Heard(moves[low], float(values[low]))
 
 
 def insisted(
-    at: Point, rows: SparseRows, role: Role, reserve: int = 0
+    at: Point, rows: SparseRows | Moves, role: Role, reserve: int = 0
 ) -> Steps[tuple[FloatArray, FloatArray]]:
     """Return the change of f at each row, and the values that were answered.
 
@@ -208,8 +204,7 @@ def insisted(
     found, share = values - at.value, 1.0
     while len(missing := np.flatnonzero(np.isnan(found))):
         share *= _SHORTER
-        again = rows.take(missing)
-        shorter = SparseRows(again.indptr, again.indices, share * again.values)
+        shorter = rows.take(missing).times(share)
         found[missing] = ((yield Ask(at.x, shorter, role, reserve)) - at.value) / share
     return found, values
 
@@ -250,8 +245,7 @@ def together(first: Request, second: Request, follow: Callable[[Request], None])
         follow(replace(second, absorb=part))
 
     return Request(
-        np.concatenate([first.indices, second.indices]),
-        np.concatenate([first.steps, second.steps]),
+        beside(first.move, second.move),
         Role.PROBE,
         absorb,
         first.shares,

@@ -20,8 +20,9 @@ from gracezo.methods.auto.instrument.first_look import FirstLook
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.instrument.look import Change, Request
 from gracezo.methods.auto.search.confirm import Found
-from gracezo.methods.auto.search.groups import Group, Order
+from gracezo.methods.auto.search.groups import Group
 from gracezo.methods.auto.search.inquiry import Cut, Inquiries, Inquiry, Outcome, Taken
+from gracezo.methods.auto.search.order import LongOrder, Order, Rest, drawn
 from gracezo.methods.auto.search.queue import Cutting, Partition, Running
 
 
@@ -71,7 +72,7 @@ class Search:
         self.abandon()  # what inquiries have heard was around another point
         self._differences.centre(self._walls.centre(at.x), at.value)
 
-    def plant(self, coordinates: IntArray, rng: np.random.Generator) -> None:
+    def plant(self, coordinates: IntArray | Rest, rng: np.random.Generator) -> None:
         """Begin anew on these coordinates, in a fresh random order; with the next, if it was measured."""
         following = self._next if self.belief.drift.outdated else None
         past = self._clear()
@@ -91,7 +92,7 @@ class Search:
         return past
 
     def begin(
-        self, at: Point, noise: float | None, coordinates: IntArray, rng: np.random.Generator
+        self, at: Point, noise: float | None, coordinates: IntArray | Rest, rng: np.random.Generator
     ) -> Steps[Point]:
         """Take the first look at f, in a fresh random order; return the point with the value of f beside it.
 
@@ -108,16 +109,18 @@ class Search:
         return at if look.jump == 0.0 else Point(at.x, at.value + look.jump)
 
     def _planted(
-        self, coordinates: IntArray, rng: np.random.Generator, past: Partition | None, far: float = 1.0
+        self, coordinates: IntArray | Rest, rng: np.random.Generator, past: Partition | None, far: float = 1.0
     ) -> Partition:
-        order, spread = rng.permutation(coordinates), constants.SPREAD
-        weights = rng.uniform(1.0 - spread, 1.0 + spread, len(order)) * rng.choice([-1.0, 1.0], len(order))
         about = 0.0 if past is None else past.open.norm
         # The largest ε of one query to expect: that of the sum over all, or that of a group of one.
         single = self._differences.single
+        evidence = past.evidence if past is not None and self.complete else ()
+        if isinstance(coordinates, Rest):
+            return Partition(LongOrder(coordinates, rng), about, evidence)
+        order = rng.permutation(coordinates)
+        weights = drawn(rng, len(order))
         reach = max(single(1.0, about), far * single(float(weights @ weights), about))
         aimed, limits = self._walls.aim(order, weights, reach)
-        evidence = past.evidence if past is not None and self.complete else ()
         return Partition(Order(order, aimed, limits), about, evidence)
 
     @property
@@ -216,7 +219,7 @@ class Search:
         return None
 
     def _spent(self, group: Group, order: Order) -> bool:
-        taken = group.size == 1 and order.weights[group.start] == 0.0
+        taken = group.size == 1 and order.weight(group.start) == 0.0
         return taken or abs(group.u) <= constants.TRUST * group.error
 
     # ------------------------------------------------------------ requests
@@ -321,7 +324,7 @@ class Search:
             slope = group.u / weight
             partition.take(Taken(group.start, group.u, group.error))
             self.belief.meet(slope)
-            coordinate, error = int(order.coordinates[group.start]), group.error / abs(weight)
+            coordinate, error = order.coordinate(group.start), group.error / abs(weight)
             self._found(Found(coordinate, slope, error, math.nan, slope, alone=False))
         return None
 
@@ -335,7 +338,7 @@ class Search:
             self.flat = self.flat and change.ahead == 0.0
             take(*self._differences.read(look, change), look.eps)
 
-        return look.request(whole.coordinates, whole.weights, Role.PROBE, absorb)
+        return look.request(whole.move, Role.PROBE, absorb)
 
     def root(self, value: float, error: float, eps: float) -> None:
         """Take the sum over all coordinates, by a look of length `eps`."""
@@ -343,7 +346,7 @@ class Search:
         self.reopen(self.partition.root(value, error, eps))
         self._learn()
 
-    def following(self, coordinates: IntArray, rng: np.random.Generator) -> Request:
+    def following(self, coordinates: IntArray | Rest, rng: np.random.Generator) -> Request:
         """Ask, along with a recheck, for the sum over an order that is to serve if that shows a change."""
         partition = self._planted(coordinates, rng, self.partition)
 
@@ -369,12 +372,12 @@ class Search:
             self.belief.drift.saw(abs(value - partition.total) > allowed(error))
 
         margin = allowed(look.error(partition.total))
-        return look.request(whole.coordinates, whole.weights, Role.PROBE, absorb, partition.total, margin)
+        return look.request(whole.move, Role.PROBE, absorb, partition.total, margin)
 
     def _shut(self, group: Group, order: Order) -> bool:
         """Whether a wall shuts the way down for a single coordinate; it needs no query to be known."""
-        slope = group.u / float(order.weights[group.start])
-        room = self._walls.room(int(order.coordinates[group.start]), slope)
+        slope = group.u / order.weight(group.start)
+        room = self._walls.room(order.coordinate(group.start), slope)
         shut = room * abs(slope) <= constants.TRUST * self._differences.rounding
         if shut:
             self.belief.tried(int(group.u > 0), False)

@@ -17,6 +17,7 @@ from typing import TypeAlias
 import numpy as np
 
 from gracezo.core.asks import Role
+from gracezo.core.moves import Few, Move
 from gracezo.methods.auto import constants
 from gracezo.methods.auto.belief import Belief
 from gracezo.methods.auto.here import Walls
@@ -102,9 +103,14 @@ class Candidate:
         """The sign of its sum: 0 where its weight led downhill, 1 uphill."""
         return int(self.weight * self.slope > 0.0)
 
-    def move(self, length: float) -> tuple[np.ndarray, np.ndarray]:
+    @property
+    def along(self) -> Move:
+        """It alone, by its weight."""
+        return Few(np.array([self.coordinate]), np.array([self.weight]))
+
+    def move(self, length: float) -> Move:
         """Return a displacement on its way down."""
-        return np.array([self.coordinate]), np.array([-math.copysign(length, self.slope)])
+        return Few(np.array([self.coordinate]), np.array([-math.copysign(length, self.slope)]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,7 +159,7 @@ class Confirmation:
         length = 0.1 * constants.CONFIRM * abs(slope) / self.differences.newton(slope)
         if length > self.walls.room(candidate.coordinate, slope):
             return True
-        (change,) = yield [Request(*candidate.move(length), Role.CONFIRM)]
+        (change,) = yield [Request(candidate.move(length), Role.CONFIRM)]
         return change.ahead <= -0.5 * length * abs(slope)
 
     # ------------------------------------------------------------ for the sake of the slope
@@ -170,7 +176,7 @@ class Confirmation:
         """Look near by: for the slope, with an error of its own."""
         weight, slope = candidate.weight, candidate.slope
         look = self.differences.across(weight**2, weight * slope, room=candidate.room)
-        (change,) = yield [look.request(np.array([candidate.coordinate]), np.array([weight]), Role.CONFIRM)]
+        (change,) = yield [look.request(candidate.along, Role.CONFIRM)]
         value, error = (part / weight for part in self.differences.read(look, change))
         right = abs(value - slope) <= constants.TRUST * math.hypot(error, candidate.error)
         if not right:
@@ -194,7 +200,7 @@ class Confirmation:
             length = min(wanted, self.walls.room(candidate.coordinate, slope))
             if length * abs(slope) <= constants.TRUST * differences.rounding < wanted * abs(slope):
                 return None
-            (answer,) = yield [Request(*candidate.move(length), Role.CONFIRM)]
+            (answer,) = yield [Request(candidate.move(length), Role.CONFIRM)]
             change, linear = answer.ahead, length * abs(slope)
             curvature, steepness = 2.0 * (change + linear) / length**2, abs(slope)
             down = change <= -constants.DESCEND * linear
@@ -241,7 +247,7 @@ class Confirmation:
         weight, slope = candidate.weight, candidate.slope
         look = self.differences.across(weight**2, weight * slope, room=candidate.room)
         length = min(look.eps * abs(weight), self.walls.room(candidate.coordinate, slope))
-        (change,) = yield [Request(*candidate.move(length), Role.CONFIRM)]
+        (change,) = yield [Request(candidate.move(length), Role.CONFIRM)]
         return change.ahead <= -0.5 * length * abs(slope)
 
     def _confirmed(
@@ -327,7 +333,7 @@ class Confirmation:
             often = pairs.often(pairs.error(length), slope)
             error, noise = pairs.error(length, often), pairs.noise / math.sqrt(often)
             shares = CHECKED if pairs.unsure else BOTH
-            (change,) = yield [Request(*candidate.move(length), Role.CONFIRM, shares=shares, repeats=often)]
+            (change,) = yield [Request(candidate.move(length), Role.CONFIRM, shares=shares, repeats=often)]
             # Asked downhill: the change is negative where the slope has the expected sign.
             measured = -math.copysign(1.0, slope) * change.odd / length
             curvature = 2.0 * change.even / length**2
@@ -365,7 +371,7 @@ class Confirmation:
         differences = self.differences
         weight, slope = candidate.weight, candidate.slope
         look = differences.along(differences.newton(slope) * weight**2, weight * slope, candidate.room)
-        (change,) = yield [look.request(np.array([candidate.coordinate]), np.array([weight]), Role.CONFIRM)]
+        (change,) = yield [look.request(candidate.along, Role.CONFIRM)]
         value, error = differences.read(look, change)
         self.belief.tried(candidate.side, False)
         sum_ = weight * slope

@@ -21,6 +21,7 @@ import numpy as np
 from gracezo.core.asks import OutOfQueries, Point, Role, Steps
 from gracezo.core.box import Box
 from gracezo.core.keys import Key
+from gracezo.core.moves import Few
 from gracezo.core.result import GradientEstimate
 from gracezo.core.steps import in_batches
 from gracezo.core.types import FloatArray, IntArray
@@ -31,9 +32,9 @@ from gracezo.methods.auto.instrument.central import Pairs
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.instrument.look import Change, Request, Room, answered
 from gracezo.methods.auto.search.confirm import Found
-from gracezo.methods.auto.search.groups import Group, Order
+from gracezo.methods.auto.search.groups import Group
+from gracezo.methods.auto.search.order import Order, outside
 from gracezo.methods.auto.search.to_the_end import WholeSearch
-from gracezo.methods.auto.support.coordinates import outside
 from gracezo.methods.auto.ways import Ledger
 
 # The noise is measured with some five degrees of freedom: by so much errors have to be wider for 95 % of
@@ -81,6 +82,8 @@ class TreeEstimator:
         The standard deviation of f's noise, if it is given.
     bounds
         What no query may leave.
+    places
+        Whether points are places.
     tol
         Share of the squared norm that may stay unfound; None: what looks like background may, if it is not
         most of it.
@@ -98,6 +101,7 @@ class TreeEstimator:
     tol: float | None = None
     leave: float = constants.NEGLIGIBLE**2
     background: bool = False
+    places: bool = False
 
     def estimate(self, at: Point, step: int, key: Key) -> Steps[GradientEstimate]:
         """Search, with asks no larger than the batch."""
@@ -242,7 +246,7 @@ class Estimation:
         """Take the sum over all coordinates that are not known, with weights of its own."""
         search = self._search
         taken = np.array([*self._found, *search.kinks], np.int64)
-        coordinates = outside(self._of.d, taken, self._walls.fixed)
+        coordinates = outside(self._of.d, taken, self._walls.fixed, places=self._of.places)
         rng = self._key.child(plantings).generator()
         if plantings == 0:
             self._at = yield from search.begin(self._at, self._of.noise, coordinates, rng)
@@ -303,7 +307,8 @@ class Estimation:
 
         Not of one that something was taken out of: what is wrong of that would be found in the last one.
         """
-        order, groups = self._search.bought()
+        bought, groups = self._search.bought()
+        order = bought.written()
         known = np.isin(order.coordinates, list(self._found)) | (order.weights == 0.0)
         single: list[IntArray] = []
         last: list[tuple[Group, int]] = []
@@ -350,9 +355,7 @@ class Estimation:
             value, error = self._differences.read(look, change)
             slopes[position], errors[position] = value / weight, error / abs(weight)
 
-        return look.request(
-            order.coordinates[position : position + 1], np.array([weight]), Role.REFRESH, absorb
-        )
+        return look.request(order.move(position, position + 1), Role.REFRESH, absorb)
 
     def measured(self, coordinates: IntArray) -> Steps[GradientEstimate]:
         """Look at some coordinates alone, and at nothing else."""
@@ -396,7 +399,7 @@ class Estimation:
             bias = 0.5 * look.eps * differences.curvatures.largest
             self._found[coordinate] = Slope(side * value, math.hypot(error, bias), True)
 
-        return look.request(np.array([coordinate]), np.array([side]), Role.CONFIRM, absorb)
+        return look.request(Few(np.array([coordinate]), np.array([side])), Role.CONFIRM, absorb)
 
     def _refine(self, pairs: Pairs, which: Set[int]) -> Steps[None]:
         """Look at coordinates alone, to both sides, as far as noise and cubic term balance."""
@@ -412,7 +415,7 @@ class Estimation:
             def absorb(change: Change) -> None:
                 found[coordinate] = Slope(*pairs.read(look, change), True)
 
-            return look.request(np.array([coordinate]), np.ones(1), Role.PROBE, absorb)
+            return look.request(Few(np.array([coordinate]), np.ones(1)), Role.PROBE, absorb)
 
         requests = [request for j in sorted(which) if (request := look_at(j)) is not None]
         if requests:

@@ -6,60 +6,24 @@ For the rows L asked of a group (U, K, and V on parts of it) with values y, back
 
 A spike at position k adds a·L_k. With the amplitude a fitted (generalised least squares), χ²_k tells how well
 that explains y. The positions within a few of the best are the candidates.
-
-A position is written into the length of a displacement: the labels of a group rise with it, from 0 to 1. If
-one coordinate dominates the group, K/U is its label. Where looks go to both sides labels do, from −1 to 1:
-they resolve twice as much then, and an error of U, of which K/U takes the share that the label has, does less
-harm. (A single look stays on the side that the weights have chosen: behind it there may be a kink, or a
-bound.) Within a window labels keep away from 0, so that a sum of 0 means that nothing is there.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from gracezo.core.types import FloatArray
 from gracezo.methods.auto.belief import Belief
-from gracezo.methods.auto.search.groups import Group, Order
+from gracezo.methods.auto.search.groups import Group
+from gracezo.methods.auto.search.order import Order
 
-_LEAST = 0.25  # of the labels in a window
-
-
-@dataclass(frozen=True)
-class Labels:
-    """One way to label the positions 0, 1, … of a window.
-
-    Attributes
-    ----------
-    least
-        The least label by magnitude.
-    both
-        Whether labels are of both signs.
-    """
-
-    least: float
-    both: bool
-
-    def labels(self, span: int) -> FloatArray:
-        """Return the labels of a window.
-
-        >>> Labels(0.0, both=True).labels(4).tolist()
-        [-0.75, -0.25, 0.25, 0.75]
-        >>> Labels(0.5, both=False).labels(2).tolist()
-        [0.625, 0.875]
-        """
-        rise = (np.arange(span) + 0.5) / span
-        if self.both:
-            rise = 2.0 * rise - 1.0
-        return np.asarray((1.0 - self.least) * rise + np.copysign(self.least, rise))
-
-
-def labelled(whole: bool, both: bool) -> Labels:
-    """Return how to label a whole group, or a window in it."""
-    return Labels(0.0 if whole else _LEAST, both)
+_MOST = 2**17  # positions that are looked at one by one
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,10 +70,9 @@ def moment(group: Group, order: Order, belief: Belief) -> tuple[float, float] | 
             continue
         if belief.holds(other) > 0.5:
             return None
-        weights = order.weights[other.start : other.stop]
-        way = np.arange(other.start, other.stop) - other.centre
         total -= other.centre * other.u
-        variance += belief.tau**2 * float(weights**2 @ way**2) + ((other.centre - centre) * other.error) ** 2
+        spread = second_moment(other, order, other.centre)
+        variance += belief.tau**2 * spread + ((other.centre - centre) * other.error) ** 2
     return (total - centre * group.u) / half, math.sqrt(variance) / half
 
 
@@ -122,8 +85,8 @@ def place(group: Group, about: tuple[float, float]) -> tuple[float, float]:
 
 def second_moment(group: Group, order: Order, about: float) -> float:
     """Return Σw²(k − about)² over a group."""
-    way = np.arange(group.start, group.stop) - about
-    return float(order.weights[group.start : group.stop] ** 2 @ way**2)
+    positions, squares = order.squared(group.start, group.stop)
+    return float(squares @ (positions - about) ** 2)
 
 
 def explain(
@@ -159,41 +122,81 @@ def _fit(
     high: int,
 ) -> Explanation | None:
     """Fit one spike at each of the positions from `low` up to, not including, `high`."""
-    size = group.size
-    weights = order.weights[group.start : group.stop]
-    labels: list[FloatArray] = [np.ones(size)]
-    values, errors = [group.u], [group.error]
-    if about is not None:
-        labels.append(np.asarray((np.arange(group.start, group.stop) - group.centre) / (0.5 * size)))
-        values.append(about[0])
-        errors.append(about[1])
-    for row in group.rows:
-        full = np.zeros(size)
-        full[row.start - group.start : row.start - group.start + len(row.labels)] = row.labels
-        labels.append(full)
-        values.append(row.value)
-        errors.append(row.error)
-    matrix = np.array(labels)
-    variance = (met * np.array(errors)) ** 2
-    covariance = tau**2 * (matrix * weights**2) @ matrix.T
-    covariance[np.diag_indices(len(values))] += variance + (1e-12 * np.array(values)) ** 2 + 1e-300
+    stride = max(1, (high - low) // _MOST)  # of very many candidates some are looked at
+    positions = np.arange(low, high, stride)
+    rows = _asked(group, about)
+    values = np.array([row.value for row in rows])
+    variance = (met * np.array([row.error for row in rows])) ** 2
+    covariance = _covariance(group, order, rows, tau)
+    covariance[np.diag_indices(len(values))] += variance + (1e-12 * values) ** 2 + 1e-300
     root = np.linalg.cholesky(covariance)
-    inside = slice(low - group.start, high - group.start)
-    y = np.linalg.solve(root, np.array(values))
-    columns = np.linalg.solve(root, matrix[:, inside] * np.where(weights[inside] != 0.0, 1.0, 0.0))
+    gone = order.gone(low, high)[::stride]
+    y = np.linalg.solve(root, values)
+    columns = np.linalg.solve(root, np.array([row.at(positions) for row in rows]) * np.where(gone, 0.0, 1.0))
     norms = np.maximum(np.einsum("ij,ij->j", columns, columns), 1e-300)
     amplitude = (y @ columns) / norms
     chi = ((y[:, None] - columns * amplitude) ** 2).sum(axis=0)
-    chi[weights[inside] == 0.0] = np.inf
+    chi[gone] = np.inf
     best = int(np.argmin(chi))
     if not math.isfinite(chi[best]):
         return None
     near = np.flatnonzero(chi <= chi[best] + likely**2)
     return Explanation(
-        low + int(near[0]),
-        low + int(near[-1]),
-        low + best,
+        max(low, low + stride * (int(near[0]) - 1) + 1),
+        min(high - 1, low + stride * (int(near[-1]) + 1) - 1),
+        low + stride * best,
         float(amplitude[best]),
         1.0 / math.sqrt(float(norms[best])),
         float(chi[best]) / max(len(values) - 1, 1),
     )
+
+
+@dataclass(frozen=True, eq=False)
+class _Asked:
+    """What was asked of a group: labels on the positions from `start` to `stop`, their sum, its error."""
+
+    start: int
+    stop: int
+    label: Callable[[FloatArray], FloatArray]
+    value: float
+    error: float
+
+    def at(self, positions: npt.NDArray[Any]) -> FloatArray:
+        """Return the labels of positions, zero outside."""
+        inside = (positions >= self.start) & (positions < self.stop)
+        if inside.all():
+            return self.label(positions)
+        return np.where(inside, self.label(np.clip(positions, self.start, self.stop - 1)), 0.0)
+
+
+def _asked(group: Group, about: tuple[float, float] | None) -> list[_Asked]:
+    """Return U, K about the centre if it is known, and the rows."""
+    start, stop = group.start, group.stop
+    asked = [_Asked(start, stop, lambda positions: np.ones(len(positions)), group.u, group.error)]
+    if about is not None:
+        centre, half = group.centre, 0.5 * group.size
+        asked.append(_Asked(start, stop, lambda positions: np.asarray((positions - centre) / half), *about))
+    for row in group.rows:
+        first, labels = row.start, row.labels
+
+        def label(positions: FloatArray, first: int = first, labels: FloatArray = labels) -> FloatArray:
+            return np.asarray(labels[(positions - first).astype(np.int64)])
+
+        asked.append(_Asked(first, first + len(labels), label, row.value, row.error))
+    return asked
+
+
+def _covariance(group: Group, order: Order, rows: list[_Asked], tau: float) -> FloatArray:
+    """Return τ²·L·diag(w²)·Lᵀ."""
+    if group.size <= _MOST:
+        positions, squares = order.squared(group.start, group.stop)
+        matrix = np.array([row.at(positions) for row in rows])
+        return np.asarray((tau**2 * (matrix * squares)) @ matrix.T)
+    covariance = np.zeros((len(rows), len(rows)))
+    for i, one in enumerate(rows):
+        for j, two in enumerate(rows[: i + 1]):
+            start, stop = max(one.start, two.start), min(one.stop, two.stop)
+            if start < stop:
+                positions, squares = order.squared(start, stop)
+                covariance[i, j] = covariance[j, i] = float((one.at(positions) * two.at(positions)) @ squares)
+    return tau**2 * covariance

@@ -13,12 +13,9 @@ from __future__ import annotations
 
 import enum
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-import numpy as np
-
-from gracezo.core.types import FloatArray, IntArray
-from gracezo.methods.auto.instrument.look import EVERYWHERE, Along, Room
+from gracezo.core.types import FloatArray
 
 
 class Several(enum.Enum):
@@ -170,57 +167,3 @@ class Group:
                 part.family = self.family
             self.family.cut(self, parts)
         return parts
-
-
-@dataclass(eq=False)
-class Order:
-    """Coordinates in a random order, with weights.
-
-    Attributes
-    ----------
-    coordinates
-        By position.
-    weights
-        By position; zero for those that have been taken out.
-    limits
-        The largest ε that bounds allow each of them, ahead and behind, where there are bounds.
-    """
-
-    coordinates: IntArray
-    weights: FloatArray
-    limits: tuple[FloatArray, FloatArray] | None = None
-    _sums: FloatArray = field(init=False)
-
-    def __post_init__(self) -> None:
-        self._sums = np.concatenate([[0.0], np.cumsum(self.weights**2)])
-
-    def __len__(self) -> int:
-        return len(self.coordinates)
-
-    def squares(self, start: int, stop: int) -> float:
-        """Return the sum of squared weights of a slice, as it was at the beginning."""
-        return float(self._sums[stop] - self._sums[start])
-
-    def left(self, start: int, stop: int) -> float:
-        """Return the same of those that have not been taken out."""
-        weights = self.weights[start:stop]
-        return float(weights @ weights)
-
-    def room(self, start: int, stop: int) -> Room:
-        """Return the largest ε at which no coordinate of a slice leaves the bounds."""
-        if self.limits is None:
-            return EVERYWHERE
-        ahead, behind = (float(limits[start:stop].min()) for limits in self.limits)
-        return Room(ahead, min(ahead, behind))
-
-    @property
-    def whole(self) -> Along:
-        """All of it."""
-        n = len(self)
-        return Along(self.coordinates, self.weights, self.squares(0, n), self.room(0, n))
-
-    def remove(self, position: int) -> float:
-        """Take a coordinate out; return its weight."""
-        weight = float(self.weights[position])
-        self.weights[position] = 0.0
-        return weight

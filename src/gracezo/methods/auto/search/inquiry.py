@@ -20,7 +20,6 @@ from typing import TypeAlias
 import numpy as np
 
 from gracezo.core.asks import Role
-from gracezo.core.types import FloatArray
 from gracezo.methods.auto import constants
 from gracezo.methods.auto.belief import Belief, Evidences
 from gracezo.methods.auto.here import Walls
@@ -29,14 +28,13 @@ from gracezo.methods.auto.instrument.look import AHEAD, Change, Look, Request
 from gracezo.methods.auto.search.confirm import Candidate, Confirmation, Found, Kink, Wrong
 from gracezo.methods.auto.search.explain import (
     Explanation,
-    Labels,
     explain,
-    labelled,
     moment,
     place,
     second_moment,
 )
-from gracezo.methods.auto.search.groups import Group, Order, Row, Several
+from gracezo.methods.auto.search.groups import Group, Row, Several
+from gracezo.methods.auto.search.order import Labels, Order, labelled
 
 _REFUTED = 0.02  # chance of one spike below which it is ruled out
 _LESSER = 0.15  # least share of a part that is cut off beside the candidates
@@ -245,17 +243,13 @@ class Inquiries:
 
     def again(self, group: Group) -> Inquiry:
         """Ask for U of a group once more."""
-        weights = self.order.weights[group.start : group.stop]
         look = self._look(group, group.start, group.stop)
-        (change,) = yield [look.request(self._slice(group.start, group.stop), weights, Role.PROBE)]
+        (change,) = yield [look.request(self.order.move(group.start, group.stop), Role.PROBE)]
         value, error = self.differences.read(look, change)
         self.differences.see(abs(value - group.u), math.hypot(error, group.error))
         share = group.error**2 / (group.error**2 + error**2)
         group.again(group.u + share * (value - group.u), math.sqrt(share) * error, look.eps)
         return Outcome((group,))
-
-    def _slice(self, start: int, stop: int) -> np.ndarray:
-        return self.order.coordinates[start:stop]
 
     def _look(self, group: Group, start: int, stop: int) -> Look:
         """Return how to look along a slice of a group as it is weighted."""
@@ -272,16 +266,15 @@ class Inquiries:
         span, whole = stop - start, stop - start == group.size
         room = order.room(start, stop)
 
-        def asked(scheme: Labels) -> tuple[FloatArray, Look]:
-            weights = order.weights[start:stop] * scheme.labels(span)
-            return weights, self.differences.across(float(weights @ weights), group.u, room=room)
+        def asked(scheme: Labels) -> Look:
+            return self.differences.across(order.labelled(start, stop, scheme), group.u, room=room)
 
         scheme = labelled(whole, self.differences.pairs is not None or (not whole and self._smooth))
-        weights, look = asked(scheme)
+        look = asked(scheme)
         if look.shares is AHEAD and scheme.both and order.limits is not None:  # a wall is near
             scheme = labelled(whole, both=False)
-            weights, look = asked(scheme)
-        (change,) = yield [look.request(self._slice(start, stop), weights, Role.PROBE)]
+            look = asked(scheme)
+        (change,) = yield [look.request(order.move(start, stop, scheme), Role.PROBE)]
         value, error = self.differences.read(look, change)
         if whole:
             # Labels are linear in the position: their sum is K about the centre, beside U if they begin at 0.
@@ -311,7 +304,7 @@ class Inquiries:
         slices = list(zip([group.start, *stops], stops, strict=False))
         looks = [self._look(group, start, stop) for start, stop in slices]
         changes = yield [
-            look.request(self._slice(start, stop), self.order.weights[start:stop], Role.PROBE)
+            look.request(self.order.move(start, stop), Role.PROBE)
             for look, (start, stop) in zip(looks, slices, strict=True)
         ]
         read = [self.differences.read(look, change) for look, change in zip(looks, changes, strict=True)]
@@ -350,11 +343,11 @@ class Inquiries:
     def _confirm(self, group: Group, plan: Confirm) -> Inquiry:
         """Look at a candidate alone, and take it out of its group if it is the one."""
         position = plan.position
-        weight = float(self.order.weights[position])
+        weight = self.order.weight(position)
         confirmation = Confirmation(self.differences, self.belief, self.walls, self.complete, self.thorough)
         answer = yield from confirmation.of(
             Candidate(
-                int(self.order.coordinates[position]),
+                self.order.coordinate(position),
                 weight,
                 plan.share / weight,
                 plan.error / abs(weight),

@@ -11,8 +11,9 @@ from dataclasses import dataclass, field, replace
 
 from gracezo.methods.auto import constants
 from gracezo.methods.auto.instrument.look import Change, Request
-from gracezo.methods.auto.search.groups import Group, Order
+from gracezo.methods.auto.search.groups import Group
 from gracezo.methods.auto.search.inquiry import Inquiry, Outcome, Taken
+from gracezo.methods.auto.search.order import Order
 
 REMEMBERED = 32  # groups, the latest, that tell of the background
 

@@ -13,7 +13,8 @@ from gracezo.methods.auto import constants
 from gracezo.methods.auto.belief import Evidences
 from gracezo.methods.auto.search.best_first import Search
 from gracezo.methods.auto.search.explain import moment
-from gracezo.methods.auto.search.groups import Group, Order
+from gracezo.methods.auto.search.groups import Group
+from gracezo.methods.auto.search.order import Order, Rest
 from gracezo.methods.auto.search.queue import Partition
 
 
@@ -24,7 +25,7 @@ class WholeSearch(Search):
     _credit: Partition | None = None  # the earlier one that leaves the least to be measured
     _surveyed: tuple[int, list[Group], FloatArray, FloatArray] | None = None  # what chances are now
 
-    def plant(self, coordinates: IntArray, rng: np.random.Generator) -> None:
+    def plant(self, coordinates: IntArray | Rest, rng: np.random.Generator) -> None:
         """Begin anew with other weights; the sums that were bought serve where all has to be measured."""
         self.abandon()
         self._credit = self._best_bought
@@ -136,10 +137,10 @@ class WholeSearch(Search):
         return 0 if (best := self._best_bought) is None else self._left_of(best)
 
     def _left_of(self, partition: Partition) -> int:
-        weights, groups = partition.order.weights, partition.open.groups
+        order, groups = partition.order, partition.open.groups
         if partition is self.partition:
             groups = [*groups, *(running.group for running in self._running)]
-        inside = (int(np.count_nonzero(weights[group.start : group.stop])) for group in groups)
+        inside = (order.count(group.start, group.stop) for group in groups)
         return sum(max(count - 1, 0) for count in inside)
 
     def _top(self) -> tuple[Group, float] | None:

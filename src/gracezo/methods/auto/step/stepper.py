@@ -19,6 +19,7 @@ import numpy as np
 
 from gracezo.core.asks import Point, Role, Steps
 from gracezo.core.box import Box
+from gracezo.core.places import replaced
 from gracezo.core.types import BoolArray, FloatArray
 from gracezo.methods.auto import constants
 from gracezo.methods.auto.here import Landing, Walls
@@ -223,9 +224,8 @@ class Stepper:
             return self._land(at, bounds, doubt or 0.0)
         if best.change >= 0.0:
             return Stepped(None if at is begun else at, doubt)
-        x = at.x.copy()
-        x[support.indices] = self._walls.reached(support.indices, path.asked(best.t))
-        moved = Point(x, best.value, self._differences.noise)
+        ends = self._walls.reached(support.indices, path.asked(best.t))
+        moved = Point(replaced(at.x, support.indices, ends), best.value, self._differences.noise)
         self._made = self._move(begun, at, slopes, path, best.t)
         doubt = self._review(trials, path)
         self._arrive(moved)
@@ -236,7 +236,7 @@ class Stepper:
         support = self._support
         step, expected = path.displacement(t), path.expected(t)
         if at is not begun:
-            first = (at.x - begun.x)[support.indices]
+            first = at.x[support.indices] - begun.x[support.indices]
             step, expected = step + first, expected + support.smooth * first
         return _Move(step, slopes, expected, support.kinks.located.copy())
 
@@ -253,8 +253,8 @@ class Stepper:
         moved = landing.point(bounds)
         fall = at.value - moved.value
         if landing.met_from(at.x):
-            members = np.flatnonzero(np.isin(support.indices, landing.indices))
-            support.slopes[members] += support.smooth[members] * (moved.x - at.x)[support.indices[members]]
+            way = moved.x[support.indices] - at.x[support.indices]
+            support.slopes += support.smooth * way
         self._made = None
         self._search.belief.drift.stir(fall, missed=1.0)
         self._arrive(moved)

@@ -15,7 +15,8 @@ import itertools
 import numpy as np
 
 from gracezo.core.asks import Role
-from gracezo.core.types import BoolArray, FloatArray, IntArray
+from gracezo.core.moves import Few
+from gracezo.core.types import FloatArray, IntArray
 from gracezo.methods.auto import constants
 from gracezo.methods.auto.here import Walls
 from gracezo.methods.auto.instrument.forward import Differences
@@ -238,7 +239,7 @@ class Support:
                 self._open(part)
 
         margin = constants.TRUST * look.error(node.u)
-        return look.request(tree.order[span], weights, Role.REFRESH, absorb, predicted, margin)
+        return look.request(Few(tree.order[span], weights), Role.REFRESH, absorb, predicted, margin)
 
     def _open(self, node: Node) -> None:
         assert self._tree is not None
@@ -279,7 +280,7 @@ class Support:
             self._differences.curvatures.meet(curvature)
 
         step = -float(np.copysign(length, slope))
-        return Request(self.indices[member : member + 1], np.array([step]), Role.CONFIRM, absorb)
+        return Request(Few(self.indices[member : member + 1], np.array([step])), Role.CONFIRM, absorb)
 
     def settle(self) -> None:
         """Close the refreshing: what is still open is spread over its set."""
@@ -288,11 +289,3 @@ class Support:
                 while self._tree.top(side) is not None:
                     self._spread(self._tree.pop(side))
             self._tree = None
-
-
-def outside(d: int, *taken: IntArray) -> IntArray:
-    """Return all coordinates but those taken."""
-    free: BoolArray = np.ones(d, np.bool_)
-    for coordinates in taken:
-        free[coordinates] = False
-    return np.flatnonzero(free)

@@ -25,8 +25,9 @@ from gracezo.methods.auto.here import Walls
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.instrument.look import Request, together
 from gracezo.methods.auto.search import Search
+from gracezo.methods.auto.search.order import Rest, outside
 from gracezo.methods.auto.step.stepper import Stepper, Timing
-from gracezo.methods.auto.support.coordinates import Support, outside
+from gracezo.methods.auto.support.coordinates import Support
 from gracezo.methods.auto.ways import Ledger
 
 _PATIENCE = 2  # times that a noisy sum of all coordinates must show nothing
@@ -133,13 +134,14 @@ class Agenda:
         self.parts.support.plant(self.draws.next(), doubt, last)
         self._stale = False
 
-    def fresh(self) -> tuple[IntArray, np.random.Generator]:
+    def fresh(self) -> tuple[IntArray | Rest, np.random.Generator]:
         """Return what a search is made of: the coordinates outside of the support, and a random stream."""
         parts = self.parts
-        free = outside(parts.problem.d, parts.support.indices, parts.walls.fixed)
+        problem = parts.problem
+        free = outside(problem.d, parts.support.indices, parts.walls.fixed, places=problem.places)
         return free, self.draws.next()
 
-    def begin(self) -> tuple[IntArray, np.random.Generator]:
+    def begin(self) -> tuple[IntArray | Rest, np.random.Generator]:
         """Return the same, for a search that begins now."""
         self._notice()
         self._planted.note(len(self.parts.support))

@@ -9,13 +9,16 @@ long as that pays more per query than all have.
 from __future__ import annotations
 
 import math
+from functools import cached_property
 
 import numpy as np
 
 from gracezo.core.asks import Ask, OutOfQueries, Point, Role, SparseRows, Steps
+from gracezo.core.places import dense, replaced
 from gracezo.core.steps import noting
 from gracezo.core.types import FloatArray, IntArray
 from gracezo.methods.auto.here import BEYOND, Walls
+from gracezo.methods.auto.search.order import Rest, written
 from gracezo.methods.auto.ways import Offer
 
 _LEGS = 16  # in which all coordinates are swept
@@ -49,13 +52,13 @@ class Coordinates:
     def __init__(
         self,
         walls: Walls,
-        coordinates: IntArray,
+        coordinates: IntArray | Rest,
         start: FloatArray,
         noise: float,
         rng: np.random.Generator,
     ) -> None:
         self._walls = walls
-        self._coordinates = coordinates
+        self._all = coordinates
         self._start = start
         self._noise = noise
         self._role = Role.TRIAL if noise else Role.STEP
@@ -70,6 +73,11 @@ class Coordinates:
         self._x: FloatArray = start
         self._value = math.inf
 
+    @cached_property
+    def _coordinates(self) -> IntArray:
+        """All that can move, once each of them is tried."""
+        return written(self._all)
+
     @property
     def fine(self) -> bool:
         """Whether all coordinates have been tried as finely as is of use."""
@@ -79,7 +87,7 @@ class Coordinates:
         """Return what a pass over all has brought, and its queries; None if all were tried finely enough."""
         if self.fine:
             return None
-        queries = 2.0 * len(self._coordinates)
+        queries = 2.0 * len(self._all)
         return Offer(self._pays * queries, queries)
 
     def leg(self, here: Point) -> Steps[Point]:
@@ -114,7 +122,8 @@ class Coordinates:
         return np.asarray(each[self._coordinates])
 
     def _first_lengths(self, x: FloatArray) -> FloatArray:
-        ways = np.abs(x - self._start)
+        x = dense(x)
+        ways = np.abs(x - dense(self._start))
         moved = ways[ways > 0.0]
         return np.full(len(x), np.median(moved)) if len(moved) else _FIRST * (1.0 + np.abs(x))
 
@@ -184,8 +193,8 @@ class Coordinates:
             self._accept(i, vertex)
 
     def _accept(self, i: int, place: tuple[float, float]) -> None:
-        self._x = self._x.copy()  # the last one may still be in use
-        self._x[i], self._value = place
+        self._x = replaced(self._x, np.array([i]), np.array([place[0]]))  # the last one may still be in use
+        self._value = place[1]
 
     def _try(self, i: int, place: float) -> Steps[tuple[float, float]]:
         """Ask with one coordinate elsewhere; return where it came to, and f there."""

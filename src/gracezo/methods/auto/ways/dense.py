@@ -9,14 +9,17 @@ as a parabola promises more for one more trial than the step has brought per que
 from __future__ import annotations
 
 import math
+from functools import cached_property
 
 import numpy as np
 
 from gracezo.core.asks import Point, Role, SparseRows, Steps
-from gracezo.core.types import FloatArray
+from gracezo.core.places import replaced
+from gracezo.core.types import FloatArray, IntArray
 from gracezo.methods.auto import constants
 from gracezo.methods.auto.here import Walls
 from gracezo.methods.auto.instrument.look import insisted
+from gracezo.methods.auto.search.order import written
 from gracezo.methods.auto.step.line import line_search
 from gracezo.methods.auto.step.quasi_newton import Model, Path, newton_path
 from gracezo.methods.auto.ways import Ledger, Offer
@@ -48,13 +51,13 @@ class Dense:
         self._sparse = sparse
         self._differences = sparse.differences
         self._walls = Walls(sparse.walls.box)  # the sparse way has stops of its own: kinks that it has met
-        self._coordinates = sparse.free
+        self._size = len(sparse.free)
         self._ledger = ledger
         self._rng = rng
         self.gradients = 0
         """How many were measured."""
         self._model = Model(constants.MEMORY)
-        self._slopes: FloatArray = np.zeros(len(self._coordinates))
+        self._slopes: FloatArray = np.zeros(0)
         self._here: Point | None = None  # where the last step led
         self._failed: Point | None = None  # where no step led down
         self._made: tuple[FloatArray, FloatArray, FloatArray] | None = (
@@ -63,6 +66,11 @@ class Dense:
         self._steps: list[tuple[float, float]] = []  # decreases promised, and brought
         self.spread = 1.0
         """The share of the coordinates that hold most of what the gradient promises."""
+
+    @cached_property
+    def _coordinates(self) -> IntArray:
+        """All coordinates that can move, once all of them are asked."""
+        return written(self._sparse.free)
 
     @property
     def redeemed(self) -> float:
@@ -75,14 +83,14 @@ class Dense:
     @property
     def few(self) -> bool:
         """Whether few coordinates hold what the last gradient promised, and few have been met."""
-        size = len(self._coordinates)
+        size = self._size
         return self.spread < _FEW and len(self._sparse.met) < _MET * size
 
     def offer(self, here: Point) -> Offer | None:
         """Return what all slopes promise, for a query a coordinate and one for the step."""
         if here is self._failed:
             return None
-        return Offer(self._sparse.promise, self._ledger.rounds_of(len(self._coordinates)) + 1)
+        return Offer(self._sparse.promise, self._ledger.rounds_of(self._size) + 1)
 
     def leg(self, here: Point) -> Steps[Point]:
         """Measure the gradient and step; return the present point, the same if no step leads down."""
@@ -90,6 +98,8 @@ class Dense:
         self._differences.centre(self._walls.centre(at.x), at.value)
         if at is self._failed:
             return at
+        if not len(self._slopes):
+            self._slopes = np.zeros(self._size)
         curvatures = np.full(len(self._coordinates), self._differences.newton(0.0))
         steps = self._lengths(at, curvatures)
         changes = np.full(len(steps), math.nan)
@@ -140,10 +150,9 @@ class Dense:
         best = trials[0]
         if best.change >= 0.0:
             return at
-        x = at.x.copy()
-        x[self._coordinates] = self._walls.reached(self._coordinates, path.asked(best.t))
+        ends = self._walls.reached(self._coordinates, path.asked(best.t))
         self._made = path.displacement(best.t), self._slopes, path.expected(best.t)
-        return Point(x, best.value, self._differences.noise)
+        return Point(replaced(at.x, self._coordinates, ends), best.value, self._differences.noise)
 
     def _on_kinks(self, at: Point, steps: FloatArray, changes: FloatArray) -> Steps[bool]:
         """Return whether most coordinates stand on kinks, as a few of them show; note what these have shown.

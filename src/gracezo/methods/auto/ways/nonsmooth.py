@@ -19,9 +19,11 @@ import numpy as np
 
 from gracezo.core.asks import Ask, OutOfQueries, Point, Role, SparseRows, Steps
 from gracezo.core.keys import Key
+from gracezo.core.places import replaced, same
 from gracezo.core.types import FloatArray, IntArray
 from gracezo.methods.auto.here import Walls
 from gracezo.methods.auto.instrument.look import insisted
+from gracezo.methods.auto.search.order import Rest, written
 from gracezo.methods.auto.verdict import TRIALS, coupled
 from gracezo.methods.auto.ways import Offer
 from gracezo.methods.auto.ways.sparse import Sparse
@@ -82,13 +84,13 @@ class Nonsmooth:
         return Offer(math.inf, len(coordinates)) if len(coordinates) else None
 
     @property
-    def _coordinates(self) -> IntArray:
+    def _coordinates(self) -> IntArray | Rest:
         return self._sparse.free if self._all else self._sparse.met
 
     def leg(self, here: Point) -> Steps[Point]:
         """Go down along coordinates, if kinks couple them; return the lowest point met."""
-        at, coordinates = here, self._coordinates
-        ways = np.abs(at.x - self._origin)[coordinates]
+        at, coordinates = here, written(self._coordinates)
+        ways = np.abs(at.x[coordinates] - self._origin[coordinates])
         way = float(np.median(ways[ways > 0.0])) if ways.any() else _SHORTER * self._way
         self._tried = at.value
         self._tries += 1
@@ -141,7 +143,7 @@ class _Valley:
                 self._inverse = None
                 continue
             after = yield from self._slopes(moved)
-            self._learn((moved.x - here.x)[self._coordinates], after - slopes)
+            self._learn(moved.x[self._coordinates] - here.x[self._coordinates], after - slopes)
             here, slopes = moved, after
             values.append(here.value)
             brought = values[0] - here.value
@@ -158,7 +160,7 @@ class _Valley:
         low, high, t = 0.0, math.inf, 1.0
         for _ in range(_BISECTIONS):
             last, trial = trial, (yield from self._at(here.x, x + t * direction))
-            if any(np.array_equal(trial.x, other.x) for other in (last, here)):
+            if any(same(trial.x, other.x) for other in (last, here)):
                 break  # bounds let it go no further, or the precision of x no nearer
             if trial.value < lowest.value:
                 lowest = trial
@@ -205,8 +207,7 @@ class _Valley:
 
     def _at(self, base: FloatArray, places: FloatArray) -> Steps[Point]:
         """Return the point with the coordinates at other places; none is asked twice."""
-        x = base.copy()
-        x[self._coordinates] = places
+        x = replaced(base, self._coordinates, places)
         if self._walls.box is not None:
             x = self._walls.box.clip(x)
         key = x[self._coordinates].tobytes()

@@ -18,8 +18,9 @@ from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.instrument.look import answered
 from gracezo.methods.auto.search import Search
 from gracezo.methods.auto.search.confirm import Found
+from gracezo.methods.auto.search.order import Rest, outside
 from gracezo.methods.auto.step.stepper import Stepper, Timing
-from gracezo.methods.auto.support.coordinates import Support, outside
+from gracezo.methods.auto.support.coordinates import Support
 from gracezo.methods.auto.verdict import Verdict, lower_beyond
 from gracezo.methods.auto.ways import LEAST, PARTS, Ledger, Offer
 from gracezo.methods.auto.ways.agenda import Agenda, Draws, Parts
@@ -76,9 +77,10 @@ class Sparse:
         return self.differences.noise
 
     @property
-    def free(self) -> IntArray:
+    def free(self) -> IntArray | Rest:
         """All coordinates that can move."""
-        return outside(self._parts.problem.d, self.walls.fixed)
+        problem = self._parts.problem
+        return outside(problem.d, self.walls.fixed, places=problem.places)
 
     @property
     def met(self) -> IntArray:

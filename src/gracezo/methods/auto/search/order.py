@@ -1,0 +1,308 @@
+"""The order of coordinates that a search goes by, with weights; and labels, which tell positions.
+
+A position is written into the length of a displacement: the labels of a group rise with it, from 0 to 1. If
+one coordinate dominates the group, K/U is its label. Where looks go to both sides labels do, from −1 to 1:
+they resolve twice as much then, and an error of U, of which K/U takes the share that the label has, does less
+harm. (A single look stays on the side that the weights have chosen: behind it there may be a kink, or a
+bound.) Within a window labels keep away from 0, so that a sum of 0 means that nothing is there.
+
+Of very many coordinates the order is never written down (`core/shuffle.py`), and sums over large slices of it
+are those of the mean square of a weight. No bound holds any of them then.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from gracezo.core.keys import Key
+from gracezo.core.moves import Few, Move, Wave
+from gracezo.core.shuffle import Shuffle
+from gracezo.core.types import BoolArray, FloatArray, IntArray
+from gracezo.methods.auto import constants
+from gracezo.methods.auto.instrument.look import EVERYWHERE, Along, Room
+
+_LEAST = 0.25  # of the labels in a window
+_FEW = 2**12  # positions up to which a slice is written down; of a larger one so many stand for all
+
+
+@dataclass(frozen=True)
+class Labels:
+    """One way to label the positions 0, 1, … of a window.
+
+    Attributes
+    ----------
+    least
+        The least label by magnitude.
+    both
+        Whether labels are of both signs.
+    """
+
+    least: float
+    both: bool
+
+    def labels(self, span: int) -> FloatArray:
+        """Return the labels of a window.
+
+        >>> Labels(0.0, both=True).labels(4).tolist()
+        [-0.75, -0.25, 0.25, 0.75]
+        >>> Labels(0.5, both=False).labels(2).tolist()
+        [0.625, 0.875]
+        """
+        return self.rising((np.arange(span) + 0.5) / span)
+
+    def rising(self, rise: FloatArray) -> FloatArray:
+        """Return the labels at shares of a window."""
+        if self.both:
+            rise = 2.0 * rise - 1.0
+        return np.asarray((1.0 - self.least) * rise + np.copysign(self.least, rise))
+
+
+def labelled(whole: bool, both: bool) -> Labels:
+    """Return how to label a whole group, or a window in it."""
+    return Labels(0.0 if whole else _LEAST, both)
+
+
+@dataclass(eq=False)
+class Order:
+    """Coordinates in a random order, with weights.
+
+    Attributes
+    ----------
+    coordinates
+        By position.
+    weights
+        By position; zero for those that have been taken out.
+    limits
+        The largest ε that bounds allow each of them, ahead and behind, where there are bounds.
+    """
+
+    coordinates: IntArray
+    weights: FloatArray
+    limits: tuple[FloatArray, FloatArray] | None = None
+    _sums: FloatArray = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._sums = np.concatenate([[0.0], np.cumsum(self.weights**2)])
+
+    def __len__(self) -> int:
+        return len(self.coordinates)
+
+    def squares(self, start: int, stop: int) -> float:
+        """Return the sum of squared weights of a slice, as it was at the beginning."""
+        return float(self._sums[stop] - self._sums[start])
+
+    def left(self, start: int, stop: int) -> float:
+        """Return the same of those that have not been taken out."""
+        weights = self.weights[start:stop]
+        return float(weights @ weights)
+
+    def room(self, start: int, stop: int) -> Room:
+        """Return the largest ε at which no coordinate of a slice leaves the bounds."""
+        if self.limits is None:
+            return EVERYWHERE
+        ahead, behind = (float(limits[start:stop].min()) for limits in self.limits)
+        return Room(ahead, min(ahead, behind))
+
+    @property
+    def whole(self) -> Along:
+        """All of it."""
+        n = len(self)
+        return Along(self.move(0, n), self.squares(0, n), self.room(0, n))
+
+    def move(self, start: int, stop: int, labels: Labels | None = None) -> Move:
+        """Return the displacement of a slice by its weights, times the labels of a window there."""
+        weights = self.weights[start:stop]
+        if labels is not None:
+            weights = weights * labels.labels(stop - start)
+        return Few(self.coordinates[start:stop], weights)
+
+    def labelled(self, start: int, stop: int, labels: Labels) -> float:
+        """Return the sum of squared weights of a slice, times the labels of a window there."""
+        weights = self.weights[start:stop] * labels.labels(stop - start)
+        return float(weights @ weights)
+
+    def coordinate(self, position: int) -> int:
+        """Return the coordinate at a position."""
+        return int(self.coordinates[position])
+
+    def weight(self, position: int) -> float:
+        """Return its weight, zero if it has been taken out."""
+        return float(self.weights[position])
+
+    def gone(self, start: int, stop: int) -> BoolArray:
+        """Return which coordinates of a slice have been taken out."""
+        return np.asarray(self.weights[start:stop] == 0.0)
+
+    def count(self, start: int, stop: int) -> int:
+        """Return how many coordinates of a slice have not been taken out."""
+        return int(np.count_nonzero(self.weights[start:stop]))
+
+    def written(self) -> Order:
+        """Return the same, written down."""
+        return self
+
+    def squared(self, start: int, stop: int) -> tuple[FloatArray, FloatArray]:
+        """Return positions in a slice, and squared weights that they stand for."""
+        return np.arange(start, stop, dtype=np.float64), self.weights[start:stop] ** 2
+
+    def remove(self, position: int) -> float:
+        """Take a coordinate out; return its weight."""
+        weight = float(self.weights[position])
+        self.weights[position] = 0.0
+        return weight
+
+
+@dataclass(frozen=True)
+class Window:
+    """Labels by position, of the window of `span` positions that begins at `start`."""
+
+    start: int
+    span: int
+    labels: Labels
+
+    def __call__(self, positions: FloatArray) -> FloatArray:
+        """Return the labels of positions."""
+        return self.labels.rising((positions - (self.start - 0.5)) / self.span)
+
+
+class LongOrder(Order):
+    """Very many coordinates in a random order, with weights, which is never written down.
+
+    Parameters
+    ----------
+    rest
+        The coordinates.
+    rng
+        Where order and weights are drawn from.
+    """
+
+    def __init__(self, rest: Rest, rng: np.random.Generator) -> None:
+        self._shuffle = Shuffle(rest.d, Key(int(rng.integers(2**63))), drawn)
+        self._set_out(rest.without)
+        self._planted = self._gone, self._lost
+        self.limits = None
+
+    def _set_out(self, coordinates: IntArray) -> None:
+        """Leave coordinates out, ascending."""
+        self._out = coordinates
+        positions = self._shuffle.positions(coordinates)
+        order = np.argsort(positions)
+        self._gone: IntArray = positions[order]
+        self._lost: FloatArray = self._shuffle.weights(coordinates)[order] ** 2
+
+    def __len__(self) -> int:
+        return len(self._shuffle)
+
+    def squares(self, start: int, stop: int) -> float:
+        """Return the sum of squared weights of a slice, as it was at the beginning."""
+        return self._sum(start, stop, *self._planted)
+
+    def left(self, start: int, stop: int) -> float:
+        """Return the same of those that have not been taken out."""
+        return self._sum(start, stop, self._gone, self._lost)
+
+    def _sum(self, start: int, stop: int, gone: IntArray, lost: FloatArray) -> float:
+        low, high = np.searchsorted(gone, [start, stop]).tolist()
+        if high - low == stop - start:
+            return 0.0
+        return self._shuffle.squares(start, stop) - float(lost[low:high].sum())
+
+    def room(self, start: int, stop: int) -> Room:
+        """Return room everywhere: there are no bounds."""
+        return EVERYWHERE
+
+    def move(self, start: int, stop: int, labels: Labels | None = None) -> Move:
+        """Return the displacement of a slice by its weights, times the labels of a window there."""
+        if stop - start > _FEW:
+            label = None if labels is None else Window(start, stop - start, labels)
+            return Wave(self._shuffle, start, stop, 1.0, label, 1.0, self._out, np.zeros(len(self._out)))
+        weights = self._weights(start, stop)
+        if labels is not None:
+            weights = weights * labels.labels(stop - start)
+        return Few(self._shuffle.coordinates(start, stop), weights)
+
+    def _weights(self, start: int, stop: int) -> FloatArray:
+        weights = self._shuffle.weights(self._shuffle.coordinates(start, stop))
+        weights[self.gone(start, stop)] = 0.0
+        return weights
+
+    def labelled(self, start: int, stop: int, labels: Labels) -> float:
+        """Return the sum of squared weights of a slice, times the labels of a window there."""
+        positions, squares = self.squared(start, stop)
+        return float(Window(start, stop - start, labels)(positions) ** 2 @ squares)
+
+    def coordinate(self, position: int) -> int:
+        """Return the coordinate at a position."""
+        return int(self._shuffle.coordinates(position, position + 1)[0])
+
+    def weight(self, position: int) -> float:
+        """Return its weight, zero if it has been taken out."""
+        return float(self._weights(position, position + 1)[0])
+
+    def gone(self, start: int, stop: int) -> BoolArray:
+        """Return which coordinates of a slice have been taken out."""
+        gone = np.zeros(stop - start, np.bool_)
+        low, high = np.searchsorted(self._gone, [start, stop]).tolist()
+        gone[self._gone[low:high] - start] = True
+        return gone
+
+    def count(self, start: int, stop: int) -> int:
+        """Return how many coordinates of a slice have not been taken out."""
+        low, high = np.searchsorted(self._gone, [start, stop]).tolist()
+        return int(stop - start - (high - low))
+
+    def squared(self, start: int, stop: int) -> tuple[FloatArray, FloatArray]:
+        """Return positions in a slice, and squared weights that they stand for."""
+        if stop - start <= _FEW:
+            return np.arange(start, stop, dtype=np.float64), self._weights(start, stop) ** 2
+        step = (stop - start) / _FEW
+        positions = start + np.floor((np.arange(_FEW) + 0.5) * step)
+        return positions, np.full(_FEW, self.left(start, stop) / _FEW)
+
+    def remove(self, position: int) -> float:
+        """Take a coordinate out; return its weight."""
+        weight = self.weight(position)
+        self._set_out(np.union1d(self._out, self._shuffle.coordinates(position, position + 1)))
+        return weight
+
+    def written(self) -> Order:
+        """Return the same, written down: for those who measure each coordinate."""
+        return Order(self._shuffle.coordinates(0, len(self)), self._weights(0, len(self)))
+
+
+@dataclass(frozen=True, eq=False)
+class Rest:
+    """All of very many coordinates but some, which are named, ascending."""
+
+    d: int
+    without: IntArray
+
+    def __len__(self) -> int:
+        return self.d - len(self.without)
+
+    def written(self) -> IntArray:
+        """Return them, written down."""
+        return np.delete(np.arange(self.d), self.without)
+
+
+def outside(d: int, *taken: IntArray, places: bool = False) -> IntArray | Rest:
+    """Return all coordinates but those taken; not written down, where points are places."""
+    if places:
+        return Rest(d, np.unique(np.concatenate(taken)))
+    free: BoolArray = np.ones(d, np.bool_)
+    for coordinates in taken:
+        free[coordinates] = False
+    return np.flatnonzero(free)
+
+
+def written(coordinates: IntArray | Rest) -> IntArray:
+    """Return coordinates, written down."""
+    return coordinates.written() if isinstance(coordinates, Rest) else coordinates
+
+
+def drawn(rng: np.random.Generator, count: int) -> FloatArray:
+    """Return random weights: of either sign, and about one."""
+    spread = constants.SPREAD
+    return np.asarray(rng.uniform(1.0 - spread, 1.0 + spread, count) * rng.choice([-1.0, 1.0], count))
