@@ -239,7 +239,7 @@ def test_what_is_known_of_the_problem(
     capsys.readouterr()
     for wrong in ("--scale none.txt", "--groups none.txt"):
         assert minimize(module, "f", wrong) == 1
-        assert "No such file" in capsys.readouterr().err
+        assert f"gracezo: {wrong}: " in capsys.readouterr().err
     assert minimize(module, "f", "--resume run.db --tol 0.1") == 2
 
 
