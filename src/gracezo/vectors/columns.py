@@ -349,9 +349,11 @@ class Search:
         many columns there are, and from the errors how many probes tell which they are.
         """
         seen, error = rank(some.answers, self._errors(some))
+        full = self._m + self._common + _SPARE
         if seen < min(self._m, len(some.probes) - self._common):
-            return seen + self._common + max(_SPARE + 1, spare(len(some), error))
-        return self._m + self._common + _SPARE
+            enough = seen + self._common + max(_SPARE + 1, spare(len(some), error))
+            return min(enough, full) if self._wary else enough
+        return full
 
     def _norm(self, some: _Set) -> float:
         """Return how large the answers of a set are: root mean square in units of the errors of the whole."""

@@ -68,10 +68,13 @@ class Fit:
             self.frame, columns = Span(start.x, found.space, found.probes, problem.bounds), found.answers
         else:
             self.frame, columns = Support(start.x, found.indices, problem.bounds), found.values
-        error = max(1e-7, found.accuracy.look.off)
+        errors = (
+            found.errors if not found.dense else found.accuracy.errors(columns, len(found.space))[:, None]
+        )
+        error = self._share(columns, errors)
         self._z = np.zeros(columns.shape[1])
         self.model = Surrogate(self._z, start.outputs, columns, error, self._deviations)
-        self._region = Region(loss, self.frame.limits)
+        self._region = Region(loss, self.frame.limits, self._lengths())
         self._measured_here = True
         self._steps = 0
         self._next_look = 1
@@ -134,7 +137,8 @@ class Fit:
             if self._steps >= self._next_look and not self.dense:
                 self._next_look = self._steps + 1 if (yield from self._has_grown()) else 2 * self._steps + 1
         self._poor += poor
-        return self._poor >= (1 if stays else max(2, len(self._z) // 2)) and not self._measured_here
+        soon = stays and not self.dense
+        return self._poor >= (1 if soon else max(2, len(self._z) // 2)) and not self._measured_here
 
     # ------------------------------------------------------------ the Jacobian anew
 
@@ -145,12 +149,12 @@ class Fit:
         assert isinstance(self.frame, Support)
         assert self.at.outputs is not None
         problem = self._problem
-        columns, _ = yield from measured(
+        columns, errors = yield from measured(
             self.at, self.frame.indices, self._found, problem.scale, problem.bounds
         )
         foreseen = self.model.slopes(self._z)
         columns = np.where(np.isfinite(columns), columns, foreseen)  # of those that failed and were skipped
-        self.model = self.model.moved(self._z, self.at.outputs, columns)
+        self.model = self.model.moved(self._z, self.at.outputs, columns, self._share(columns, errors))
         self._renew()
         return True
 
@@ -205,8 +209,20 @@ class Fit:
         self._measured_here = False  # the former columns are those of the model
         return True
 
+    def _share(self, columns: FloatArray, errors: FloatArray) -> float:
+        """Return the relative error of measured slopes."""
+        size = float(np.sqrt(np.mean(columns**2))) if columns.size else 0.0
+        own = float(np.sqrt(np.nanmean(errors**2))) / size if size > 0.0 else 0.0
+        return min(1.0, max(1e-7, self._found.accuracy.look.off, own))
+
+    def _lengths(self) -> FloatArray:
+        """Return the scales of what moves; a direction of the span has all of them already."""
+        if not isinstance(self.frame, Support):
+            return np.ones(len(self._z))
+        return reach(self.frame.base, self._problem.scale, self._problem.bounds)[self.frame.indices]
+
     def _renew(self) -> None:
-        self._region.renew(self.frame.limits)
+        self._region.renew(self.frame.limits, self._lengths())
         self._measured_here, self._poor, self._rejected = True, 0, 0
 
     # ------------------------------------------------------------ the end

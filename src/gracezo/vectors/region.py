@@ -1,7 +1,9 @@
 """Steps on the surrogate: its minimum in a trust region, which grows and shrinks with what steps bring.
 
 The region is a box in units of the effects of the coordinates, cut by the bounds. The subproblem is itself
-a small least-squares problem, with a Jacobian that costs nothing: SciPy's trust-region reflective method
+a small least-squares problem, with a Jacobian that costs nothing. Slopes that err by a share δ make the
+residual at a step u larger by δ²|u|² in the mean, in units of the effects: a term of the problem (a ridge,
+Levenberg's, but with its size known). SciPy's trust-region reflective method
 (Branch, Coleman & Li, SIAM Journal on Scientific Computing 21, 1999) solves it, losses included.
 """
 
@@ -17,6 +19,8 @@ from gracezo.vectors.losses import Loss
 from gracezo.vectors.surrogate import Surrogate
 
 _GOOD, _POOR, _BAD = 0.5, 0.25, 0.1  # shares of the decrease foreseen that a step has brought
+_FAR = 10.0  # scales of a coordinate: farther than anything was tried only after a good step that far
+_LEARN = 3.0  # by so much the error of the slopes is less after a good step, and more after a bad one
 _INNER = 50  # evaluations of the surrogate a step
 _NARROW = 1e-12  # what has no room is not asked
 
@@ -36,23 +40,26 @@ class Region:
     ----------
     loss
         What of a residual counts.
-    limits
-        The bounds of the coordinates.
+    limits, lengths
+        The bounds of the coordinates, and their scales.
     """
 
-    def __init__(self, loss: Loss, limits: tuple[FloatArray, FloatArray]) -> None:
+    def __init__(self, loss: Loss, limits: tuple[FloatArray, FloatArray], lengths: FloatArray) -> None:
         self._loss = loss
-        self._limits = limits
+        self._limits, self._lengths = limits, lengths
+        self._far = _FAR
         self._radius: float | None = None  # None: as the first step has it, twice
         self._reach = 0.0  # of the last step
+        self._cut = False  # whether it went as far as scales allow
+        self._doubt: float | None = None  # the relative error of the slopes; None: as the model says
 
     def step(self, model: Surrogate, z: FloatArray, cost: float) -> Step:
         """Return the minimum of the model within the region around z."""
         effects = model.effects
         if self._radius is None:
-            newton = self.newton(model, z)
+            newton = self.newton(model, z, doubtful=True)
             self._radius = 2.0 * float(np.abs((newton.to - z) * effects).max(initial=0.0))
-        half = self._radius / effects
+        half = np.minimum(self._radius / effects, self._far * self._lengths)
         lower, upper = np.maximum(z - half, self._limits[0]), np.minimum(z + half, self._limits[1])
         room = upper - lower > _NARROW * np.maximum(np.abs(z), half)
         if not room.any() or self._radius == 0.0:
@@ -63,11 +70,13 @@ class Region:
             point[room] = part
             return point
 
+        doubt = self._doubt = model.error if self._doubt is None else self._doubt
+        rows = doubt * np.diag(effects)[:, room]
         unit = np.sqrt(2.0 * cost)  # the tolerances of the method within are those of residuals of size 1
         found = least_squares(
-            lambda part: model.at(whole(part)) / unit,
+            lambda part: np.concatenate([model.at(whole(part)), rows @ (part - z[room])]) / unit,
             np.clip(z[room], lower[room], upper[room]),
-            lambda part: model.slopes(whole(part))[:, room] / unit,
+            lambda part: np.vstack([model.slopes(whole(part))[:, room], rows]) / unit,
             (lower[room], upper[room]),
             loss=self._loss.given,
             f_scale=self._loss.margin / unit,
@@ -79,14 +88,17 @@ class Region:
         )
         to = self._snapped(whole(found.x), half)
         self._reach = float(np.abs((to - z) * effects).max())
+        self._cut = bool((np.abs(to - z) >= 0.9 * self._far * self._lengths).any())
         foreseen = cost - self._loss.cost(model.at(to))
         return Step(to, foreseen) if self._reach > 0.0 and foreseen > 0.0 else Step(z, 0.0)
 
-    def newton(self, model: Surrogate, z: FloatArray) -> Step:
+    def newton(self, model: Surrogate, z: FloatArray, *, doubtful: bool = False) -> Step:
         """Return the Gauss-Newton step within the bounds alone: what the slopes at z promise."""
         outputs, slopes, effects = model.at(z), model.slopes(z), model.effects
         root = np.sqrt(self._loss.weights(outputs))
         matrix, right = (slopes / effects) * root[:, None], -outputs * root
+        doubt = model.error * np.eye(len(z)) if doubtful else np.zeros((0, len(z)))
+        matrix, right = np.vstack([matrix, doubt]), np.concatenate([right, np.zeros(len(doubt))])
         lower, upper = ((limit - z) * effects for limit in self._limits)
         if np.isinf(lower).all() and np.isinf(upper).all():
             step = np.linalg.lstsq(matrix, right, rcond=1e-10)[0]
@@ -100,6 +112,11 @@ class Region:
         """Note by how much the cost fell, and how much was foreseen; return whether that was poor."""
         assert self._radius is not None
         share = brought / foreseen if foreseen > 0.0 else -1.0
+        if self._doubt is not None:
+            factor = 1.0 / _LEARN if share > _GOOD else _LEARN if share < _BAD else 1.0
+            self._doubt = min(1.0, factor * self._doubt)
+        if share > _GOOD and self._cut:
+            self._far *= _FAR
         if share > _GOOD:
             self._radius = max(self._radius, 2.0 * self._reach)
         elif share < _BAD:
@@ -108,9 +125,10 @@ class Region:
             self._radius = 0.7 * self._reach
         return share < _POOR
 
-    def renew(self, limits: tuple[FloatArray, FloatArray]) -> None:
+    def renew(self, limits: tuple[FloatArray, FloatArray], lengths: FloatArray) -> None:
         """Begin anew, with a Jacobian that was measured; the limits may be those of more coordinates."""
-        self._radius, self._limits = None, limits
+        self._radius, self._doubt = None, None
+        self._limits, self._lengths = limits, lengths
 
     def _snapped(self, z: FloatArray, half: FloatArray) -> FloatArray:
         """Put on a bound what has come very near to it: the method within stays inside."""

@@ -17,6 +17,9 @@ has terms of all orders from the second on. For ℓ → ∞ only the second is l
 quadratic of least Frobenius norm that passes through the data, as in Powell's NEWUOA. θ says how much of the
 curvature is that of single coordinates. Both, and the size of g, are those that make the data most likely.
 
+J_c itself errs by a share δ, which adds δ²·u·v to the covariance (in units of J_c): slopes are corrected by
+what is learned elsewhere.
+
 The data are the outputs at all points tried so far, and the Jacobians at former centres. With one point the
 mean is Broyden's update with twice the correction, which is right if r is quadratic; with all of them
 it is what a secant method would know if it forgot nothing, second derivatives included.
@@ -25,7 +28,7 @@ it is what a secant method would know if it forgot nothing, second derivatives i
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy.linalg import LinAlgError, cholesky, solve_triangular
@@ -48,6 +51,7 @@ class _Covariance:
     length: float  # ℓ² of the whole displacement
     length_alone: float  # and of a single coordinate
     alone: float  # θ
+    linear: float = 0.0  # variance of a slope at the centre, in units of that of g
 
     def values(self, u: FloatArray, v: FloatArray) -> FloatArray:
         """Return cov(g(u_i), g(v_j)) for rows of u and v."""
@@ -57,6 +61,7 @@ class _Covariance:
         return np.asarray(
             (1.0 - self.alone) * whole**2 * (np.expm1(a) - a)
             + self.alone * alone**2 * (np.expm1(b) - b).sum(axis=2)
+            + self.linear * (u @ v.T)
         )
 
     def slopes(self, u: FloatArray, v: FloatArray) -> FloatArray:
@@ -64,7 +69,7 @@ class _Covariance:
         a = np.minimum(u @ v / self.length, _FARTHEST)
         b = np.minimum(u * v / self.length_alone, _FARTHEST)
         whole = (1.0 - self.alone) * self.length * np.expm1(a)[:, None]
-        return np.asarray((whole + self.alone * self.length_alone * np.expm1(b)) * u)
+        return np.asarray((whole + self.alone * self.length_alone * np.expm1(b) + self.linear) * u)
 
     def bends(self, u: FloatArray, v: FloatArray) -> FloatArray:
         """Return cov(∂g/∂u_i (u), ∂g/∂v_j (v)) of two points."""
@@ -73,6 +78,7 @@ class _Covariance:
         diagonal = (1.0 - self.alone) * self.length * np.expm1(a) + self.alone * (
             self.length_alone * np.expm1(b) + np.exp(b) * u * v
         )
+        diagonal = diagonal + self.linear
         return np.asarray((1.0 - self.alone) * np.exp(a) * np.outer(v, u) + np.diag(diagonal))
 
 
@@ -134,7 +140,9 @@ class Surrogate:
             self.points.append(point)
             self.values.append(outputs)
 
-    def moved(self, centre: FloatArray, outputs: FloatArray, jacobian: FloatArray) -> Surrogate:
+    def moved(
+        self, centre: FloatArray, outputs: FloatArray, jacobian: FloatArray, error: float = 1e-7
+    ) -> Surrogate:
         """Return the model around a new centre whose Jacobian was measured, with all that is known."""
         points = [*self.points, self.centre]
         values = [*self.values, self.outputs]
@@ -143,7 +151,7 @@ class Surrogate:
             centre,
             outputs,
             jacobian,
-            self.error,
+            error,
             self.noise,
             [points[i] for i in elsewhere],
             [values[i] for i in elsewhere],
@@ -196,19 +204,20 @@ class Surrogate:
         rest = [np.array(self.values[recent]).reshape(-1, m) - linear]
         rest += [((old - self.jacobian) / self.effects).T for old in self.jacobians[former]]
         data = np.vstack(rest)
-        variances = self._variances(u, len(v))
+        variances, slope = self._variances(len(u), len(v))
         extent = max(float((one**2).sum()) for one in (*u, *v))
         if extent == 0.0:
             return
         extent_alone = max(float((one**2).max()) for one in (*u, *v))
+        linear = _matrix(_Covariance(1.0, 1.0, 0.0, 1.0), u, v) - _matrix(_Covariance(1.0, 1.0, 0.0), u, v)
         best = -np.inf
         for length in _LENGTHS:
             for alone in _ALONE:
                 tried = _Covariance(extent * length, extent_alone * length, alone)
-                found = _regressed(_matrix(tried, u, v), data, variances)
+                found = _regressed(_matrix(tried, u, v), linear, data, variances, slope)
                 if found is not None and found[0] > best:
-                    best, weights = found
-                    self._covariance = tried
+                    best, weights, size = found
+                    self._covariance = replace(tried, linear=slope / size)
                     self._u, self._v = u, v
                     self._of_values = weights[: len(u)]
                     self._of_slopes = list(weights[len(u) :].reshape(len(v), s, m))
@@ -234,14 +243,14 @@ class Surrogate:
             total = total + (self._covariance.bends(u, v) @ weights).T
         return np.asarray(self.jacobian + total * self.effects)
 
-    def _variances(self, u: FloatArray, centres: int) -> FloatArray:
-        """Return the variances of the errors of the data: mean over outputs."""
+    def _variances(self, points: int, centres: int) -> tuple[FloatArray, float]:
+        """Return the variances of the errors of the data, and of a slope at the centre: mean over outputs."""
         size = float(np.mean(self.outputs**2)) * 2.0**-104 + float(np.mean(np.square(self.noise)))
-        column = (
+        slope = (
             self.error**2 * float(np.mean((self.jacobian / self.effects) ** 2)) if self.jacobian.size else 0.0
         )
-        of_values = column * (u**2).sum(axis=1) + 2.0 * size
-        return np.concatenate([of_values, np.full(centres * len(self.centre), 2.0 * column)])
+        own = [np.full(points, 2.0 * size), np.full(centres * len(self.centre), slope)]
+        return np.concatenate(own), slope
 
 
 def _matrix(covariance: _Covariance, u: FloatArray, v: list[FloatArray]) -> FloatArray:
@@ -263,25 +272,29 @@ def _spans(v: list[FloatArray], count: int, s: int) -> Iterator[tuple[slice, Flo
 
 
 def _regressed(
-    matrix: FloatArray, data: FloatArray, variances: FloatArray
-) -> tuple[float, FloatArray] | None:
-    """Return the log likelihood of data, up to a constant, and the weights of the mean; None: degenerate.
+    matrix: FloatArray, linear: FloatArray, data: FloatArray, variances: FloatArray, slope: float
+) -> tuple[float, FloatArray, float] | None:
+    """Return the log likelihood of data, up to a constant, the weights of the mean, and the size of g.
 
-    The size of g is that of the greatest likelihood, found in two turns, since errors are compared with it.
+    None: degenerate. The size is that of the greatest likelihood, found in two turns, since errors are
+    compared with it.
     """
     m = data.shape[1]
-    spread = np.sqrt(np.diag(matrix)) + 1e-150
-    normal, scaled = matrix / np.outer(spread, spread), data / spread[:, None]
-    nugget = np.full(len(spread), 1e-8)
+    size = float(np.mean(data**2 / (np.diag(matrix)[:, None] + 1e-300)))
     for _ in range(2):
+        errors = 1.0 / max(size, 1e-300)
+        whole = matrix + slope * errors * linear
+        spread = np.sqrt(np.diag(whole)) + 1e-150
+        nugget = np.minimum(variances * errors / spread**2, 1e8) + _NUGGET
         try:
-            factor = cholesky(normal + np.diag(nugget), lower=True, check_finite=False)
+            factor = cholesky(
+                whole / np.outer(spread, spread) + np.diag(nugget), lower=True, check_finite=False
+            )
         except LinAlgError:
             return None
-        white = solve_triangular(factor, scaled, lower=True, check_finite=False)
+        white = solve_triangular(factor, data / spread[:, None], lower=True, check_finite=False)
         size = max(float(np.mean(white**2)), 1e-300)
-        nugget = np.minimum(variances / (spread**2 * size), 1e8) + _NUGGET
     likelihood = -m * float(np.log(np.diag(factor)).sum() + np.log(spread).sum())
     likelihood -= 0.5 * white.size * float(np.log(size))
     weights = solve_triangular(factor, white, lower=True, trans=1, check_finite=False) / spread[:, None]
-    return (likelihood, weights) if np.isfinite(likelihood) else None
+    return (likelihood, weights, 1.0 / errors) if np.isfinite(likelihood) else None
