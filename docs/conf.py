@@ -48,6 +48,7 @@ html_theme_options = {
     "icon_links": [{"name": "Source", "url": site_pages.ADDRESS, "icon": "fa-brands fa-github"}],
     "navigation_with_keys": False,
     "show_nav_level": 2,
+    "show_toc_level": 2,
     "show_prev_next": True,
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": ["copyright"],

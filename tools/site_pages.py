@@ -146,7 +146,7 @@ def command_line(_: str) -> str:
     """Write the help of every command, as its parser gives it."""
     from gracezo import cli  # noqa: PLC0415
 
-    os.environ["COLUMNS"] = "100"  # what argparse takes for the width of the terminal
+    os.environ["COLUMNS"] = "80"  # what argparse takes for the width of the terminal
     parts = []
     for name in cli.COMMANDS:
         shown = io.StringIO()
