@@ -297,10 +297,10 @@ def known(given: object, shape: tuple[int, ...]) -> tuple[FloatArray, FloatArray
         raise TypeError("known must be a pair (X, F): points, one a row, and their values")
     points, values = (np.array(part, dtype=np.float64) for part in given)
     size = math.prod(shape)
-    if values.ndim != 1 or points.shape not in {(len(values), *shape), (len(values), size)}:
+    if values.ndim not in (1, 2) or points.shape not in {(len(values), *shape), (len(values), size)}:
         raise ValueError(
-            f"known must have one value a point, each point in x0's shape {shape}; "
-            f"given: X of shape {points.shape}, F of shape {values.shape}"
+            f"known must have one value a point (of a function with many outputs, one row of them), each "
+            f"point in x0's shape {shape}; given: X of shape {points.shape}, F of shape {values.shape}"
         )
     if not (np.isfinite(points).all() and np.isfinite(values).all()):
         raise ValueError("known must be finite, points and values")

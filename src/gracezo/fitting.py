@@ -30,7 +30,9 @@ def least_squares(
     f_scale: float = 1.0,
     ftol: float = 1e-8,
     gtol: float = 1e-8,
+    support: npt.ArrayLike | None = None,
     f0: npt.ArrayLike | None = None,
+    known: tuple[npt.ArrayLike, npt.ArrayLike] | None = None,
     noise: float | None = None,
     names: Sequence[object] | None = None,
     scale: npt.ArrayLike | None = None,
@@ -70,8 +72,14 @@ def least_squares(
         Converged when the measured slopes promise no more than this share of the cost.
     gtol
         Or when no column of the Jacobian has a larger cosine with the residual.
+    support
+        Coordinates that are suspected to matter: their columns are measured, a query each, and nothing is
+        searched for at first. What else begins to matter is found and joins.
     f0
         The residuals at x0, when they are known.
+    known
+        Points with their residuals that are already paid for: (X, F), a row each. The model uses those that
+        differ from x0 in the coordinates that matter only.
     noise
         The standard deviation of the noise of the outputs; 0: exact; None: it is looked for.
     scale

@@ -163,7 +163,7 @@ class Setup:
         defaults = {name: value for name, value in catalog.constants(method).items() if name not in given}
         value: float | FloatArray | None
         if isinstance(made, ReadsOutputs):
-            value = checks.outputs("f0", f0)
+            value = _outputs_at(ground.x0.ravel(), checks.outputs("f0", f0), problem)
         else:
             value = _value_at(ground.x0.ravel(), checks.number("f0", f0), problem)
         arguments = {"method": method, "f0": f0, "options": defaults | given} | _path(ground)
@@ -234,8 +234,27 @@ def _path(ground: Ground) -> dict[str, Any]:
     return path
 
 
+def _outputs_at(x0: FloatArray, f0: FloatArray | None, problem: Problem) -> FloatArray | None:
+    """Return the outputs at x0 when the user has given them, by themselves or among the known points."""
+    if problem.known is None:
+        return f0
+    points, rows = problem.known
+    if rows.ndim != 2 or (f0 is not None and rows.shape[1] != len(f0)):
+        raise ValueError(
+            f"known must have a row of outputs for each point, as many as f0 has; "
+            f"given: F of shape {rows.shape}"
+        )
+    same = np.flatnonzero((points == x0).all(axis=1))
+    return rows[same[0]] if f0 is None and len(same) else f0
+
+
 def _value_at(x0: FloatArray, f0: float | None, problem: Problem) -> float | None:
     """Return f(x0) when the user has given it, by itself or among the known points."""
+    if problem.known is not None and problem.known[1].ndim != 1:
+        raise ValueError(
+            f"known must have one value a point; given: F of shape {problem.known[1].shape}. Functions with "
+            f"many outputs are for least_squares"
+        )
     if f0 is None and problem.known is not None:
         points, values = problem.known
         same = np.flatnonzero((points == x0).all(axis=1))

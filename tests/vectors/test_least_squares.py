@@ -235,6 +235,81 @@ def test_a_residual_that_is_zero_or_flat() -> None:
     assert "no output changes" in flat.message
 
 
+def test_what_is_said_of_a_start_without_slopes_is_true() -> None:
+    bent = gracezo.least_squares(lambda x: x[[3, 77, 500]] ** 2 - 0.5, np.zeros(D), seed=0)
+    assert bent.status == Status.NOTHING_TO_FIND
+    assert "outputs bend, but none has a slope at x0" in bent.message
+    small = gracezo.least_squares(lambda x: 1e-200 * (x[:3] + 1.0), np.zeros(D), seed=0)
+    assert (small.status, small.nfev) == (Status.NOTHING_TO_FIND, 1)
+    assert "too small for a number" in small.message
+
+
+@pytest.mark.parametrize("far", [1e-4, 1.0, 1e4])
+def test_parameters_of_other_sizes_than_were_expected(far: float) -> None:
+    fun = Exponentials()
+    result = gracezo.least_squares(lambda x: fun(x / far), fun.x0, seed=0)
+    assert result.status == Status.CONVERGED
+    assert np.abs(result.x[fun.support] / far - fun.truth).max() < 1e-5
+    assert result.nfev == fun.calls <= 45
+
+
+def test_a_first_step_stays_within_reach_of_the_scales() -> None:
+    """A residual of 1e8 asks for a step of 1e8, where this function has no value."""
+    fun, farthest = Exponentials(), []
+
+    def high(x: FloatArray) -> FloatArray:
+        farthest.append(np.abs(x).max())
+        return fun(x) + 1e8
+
+    gracezo.least_squares(high, fun.x0, seed=0, max_queries=14)
+    assert 1.0 < max(farthest[:14]) <= 110.0
+
+
+def test_coordinates_that_are_suspected_are_measured_and_others_join() -> None:
+    fun = Exponentials(m=3)
+    result = gracezo.least_squares(fun, fun.x0, support=[*fun.support[:3], 5, 6], seed=0)
+    assert result.status == Status.CONVERGED
+    assert set(result.columns) == set(fun.support)
+    all_of_them = Exponentials(m=3)
+    told = gracezo.least_squares(all_of_them, fun.x0, support=fun.support, seed=0)
+    plain = Exponentials(m=3)
+    gracezo.least_squares(plain, fun.x0, seed=0)
+    assert told.status == Status.CONVERGED
+    assert told.nfev == all_of_them.calls < plain.calls
+
+
+def test_points_that_are_paid_for_are_not_paid_for_again() -> None:
+    fun = Exponentials()
+    random = np.random.default_rng(0)
+    points = np.zeros((8, D))
+    points[1:, fun.support] = fun.truth + 0.1 * random.normal(size=(7, 6))
+    rows = np.array([fun(x) for x in points])
+    fun.calls = 0
+    result = gracezo.least_squares(fun, fun.x0, known=(points, rows), seed=0)
+    calls, fun.calls = fun.calls, 0
+    plain = gracezo.least_squares(fun, fun.x0, seed=0)
+    assert result.status == Status.CONVERGED
+    assert result.nfev == calls < plain.nfev - 1
+    with pytest.raises(ValueError, match="a row of outputs for each point"):
+        gracezo.least_squares(fun, fun.x0, known=(points, rows[:, 0]))
+    with pytest.raises(ValueError, match="one value a point"):
+        gracezo.minimize(lambda x: x.sum(), fun.x0, known=(points, rows))
+
+
+def test_a_budget_that_ends_the_search_is_not_spent_without_a_step() -> None:
+    matrix = np.random.default_rng(0).normal(size=(60, 400))
+    result = gracezo.least_squares(lambda x: matrix @ x - 1.0, np.zeros(400), seed=0, max_queries=40)
+    assert (result.nfev, result.status) == (40, Status.SPENT)
+    assert result.cost < 0.7 * result.trace.values[0]
+    assert "moved all parameters" in result.message
+
+
+@pytest.mark.parametrize("shape", [lambda r: r[:, None], list, tuple, np.float32, np.ma.array])
+def test_kinds_of_vectors(shape: Callable[[FloatArray], Any]) -> None:
+    fun = Exponentials()
+    assert gracezo.least_squares(lambda x: shape(fun(x)), fun.x0, seed=0).cost < 1e-10
+
+
 @pytest.mark.parametrize("budget", [1, 2, 3, 5, 9, 12, 17, 20])
 def test_the_budget_is_never_exceeded(budget: int) -> None:
     fun = Exponentials()

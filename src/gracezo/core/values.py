@@ -70,9 +70,12 @@ def as_outputs(raw: object) -> FloatArray | EvaluationFailure:
             given = np.array([float(_alone(one)) for one in given])
     except Exception as error:  # lists of unequal lengths, objects that refuse
         return failure(f"the function must return a vector of numbers; it returned {_short(raw)}", error)
+    if given.ndim == 2 and given.shape[1] == 1:  # a column
+        given = given[:, 0]
     if given.dtype.kind not in "biuf" or given.ndim > 1:
         kind = f"an array of {given.dtype}, shape {given.shape}" if given.ndim else _short(raw)
-        return failure(f"the function must return a vector of real numbers; it returned {kind}")
+        hint = " (its .ravel() is a vector)" if given.ndim > 1 else ""
+        return failure(f"the function must return a vector of real numbers; it returned {kind}{hint}")
     outputs = np.array(given, np.float64, ndmin=1)  # a copy: the function may use its own array again
     if len(outputs) == 0:
         return failure("the function must return at least one number; it returned an empty vector")

@@ -12,7 +12,7 @@ from gracezo.vectors.least_squares import LeastSquares
 from gracezo.vectors.losses import Loss
 
 
-@uses("bounds", "noise", "scale")
+@uses("bounds", "noise", "scale", "support", "known")
 def least_squares(
     problem: Problem,
     *,

@@ -16,8 +16,9 @@ from gracezo.core.result import GradientEstimate
 from gracezo.core.types import FloatArray, IntArray
 from gracezo.methods.auto.search.points import Points
 from gracezo.sensitivity.table import Effects
-from gracezo.vectors.columns import Columns, Search
+from gracezo.vectors.columns import Search
 from gracezo.vectors.estimate import measured, outputs_of, scalars
+from gracezo.vectors.found import Columns
 from gracezo.vectors.space import Space
 
 _LOUD = 3.0  # times its error: what everything else together may answer
@@ -134,7 +135,7 @@ class ManyOutputs:
         return (yield from self._measured(at, coordinates, self._first))
 
     def _measured(self, at: Point, coordinates: IntArray, found: Columns) -> Steps[Effects]:
-        values, _ = yield from measured(at, coordinates, found, self._ones, self._problem.bounds)
+        values, _ = yield from measured(at, coordinates, found.accuracy, self._ones, self._problem.bounds)
         errors = np.repeat(found.accuracy.errors(values, 1)[:, None], len(coordinates), axis=1)
         there = np.isfinite(values).all(axis=0)
         names = coordinates[there].tolist()

@@ -80,6 +80,8 @@ class Accuracy:
         How many positions it displaced.
     share : float
         How much of what the two distances differ by is noise, where there is any; the rest is curvature.
+    flat : bool
+        Whether no output changed at any distance.
     tail : ndarray
         Root mean square of the slopes, by output, that no column explains.
     """
@@ -88,6 +90,7 @@ class Accuracy:
     noisy: bool
     size: int
     share: float = 1.0
+    flat: bool = False
     tail: FloatArray = field(init=False)
 
     def __post_init__(self) -> None:
@@ -213,7 +216,7 @@ def accuracy(
             seen = yield from looks.look(START)
     while seen.silent and seen.distance < most:
         seen = yield from looks.look(min(seen.distance * _COARSE / START, most))
-    share = 1.0
+    share, flat = 1.0, seen.silent
     if noisy or seen.off > _AGREE:
         bends = exact or (not noisy and (yield from looks.bends(seen)))
         if bends:
@@ -225,7 +228,7 @@ def accuracy(
             seen, share = yield from _balanced(seen, at.outputs, looks.look, most)
     probes = np.array([seen.probe, *looks.more], np.int64)
     answers = np.column_stack([seen.near, *looks.more.values()])
-    return Accuracy(seen, noisy, len(space), share), probes, answers
+    return Accuracy(seen, noisy, len(space), share, flat), probes, answers
 
 
 def _balanced(

@@ -14,7 +14,9 @@ from gracezo.core.names import Names
 from gracezo.core.result import GradientEstimate
 from gracezo.core.steps import in_batches, relayed
 from gracezo.core.types import FloatArray, IntArray, record
-from gracezo.vectors.columns import Columns, Search
+from gracezo.vectors.accuracy import Accuracy
+from gracezo.vectors.columns import Search
+from gracezo.vectors.found import Columns
 from gracezo.vectors.space import Space, reach
 
 _WORTH = 8  # a dense Jacobian of no more coordinates than so many times the probes is measured anyway
@@ -181,7 +183,9 @@ class JacobianSearch:
 
     def _measured(self, at: Point, found: Columns) -> Steps[JacobianEstimate]:
         """Measure every column by a difference of its own."""
-        values, errors = yield from measured(at, np.sort(found.space.order), found, self._scale, self._bounds)
+        values, errors = yield from measured(
+            at, np.sort(found.space.order), found.accuracy, self._scale, self._bounds
+        )
         there = np.isfinite(values).all(axis=0)
         indices = np.sort(found.space.order)[there]
         return JacobianEstimate(
@@ -200,18 +204,18 @@ class JacobianSearch:
 
 
 def measured(
-    at: Point, indices: IntArray, found: Columns, scale: FloatArray | None, bounds: Box | None
+    at: Point, indices: IntArray, accuracy: Accuracy, scale: FloatArray | None, bounds: Box | None
 ) -> Steps[tuple[FloatArray, FloatArray]]:
     """Measure columns by a difference each; return them with their standard errors, NaN where one failed."""
     length = reach(at.x, scale, bounds)[indices]
-    steps = found.accuracy.distance * length
+    steps = accuracy.distance * length
     if bounds is not None:
         steps = bounds.inward(at.x, indices, steps)
     taken = (at.x[indices] + steps) - at.x[indices]  # what is left of a step in the sum
     answers = yield Ask(at.x, SparseRows.coordinates(indices, steps), Role.REFRESH)
     values = (answers - outputs_of(at)).T / taken
-    error = found.accuracy.errors(values * length, 1)  # of quotients by the distance alone
-    return values, error[:, None] * found.accuracy.distance / np.abs(taken)
+    error = accuracy.errors(values * length, 1)  # of quotients by the distance alone
+    return values, error[:, None] * accuracy.distance / np.abs(taken)
 
 
 def scalars(steps: Steps[GradientEstimate]) -> Steps[GradientEstimate]:

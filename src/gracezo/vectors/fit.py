@@ -12,8 +12,9 @@ from gracezo.core.keys import Key
 from gracezo.core.method import Problem
 from gracezo.core.result import Finish, Status
 from gracezo.core.types import FloatArray
-from gracezo.vectors.columns import Columns, Search
+from gracezo.vectors.columns import Search
 from gracezo.vectors.estimate import measured
+from gracezo.vectors.found import Columns
 from gracezo.vectors.frames import Frame, Span, Support
 from gracezo.vectors.losses import Loss
 from gracezo.vectors.region import Region
@@ -74,6 +75,7 @@ class Fit:
         error = self._share(columns, errors)
         self._z = np.zeros(columns.shape[1])
         self.model = Surrogate(self._z, start.outputs, columns, error, self._deviations)
+        self._join(problem.known)
         self._region = Region(loss, self.frame.limits, self._lengths())
         self._measured_here = True
         self._steps = 0
@@ -83,6 +85,17 @@ class Fit:
         self._turns = 0  # sets of directions, or searches
         self._turned_at = start.value  # the cost when the last set of directions was taken
         self._looked_at: FloatArray | None = None
+
+    def _join(self, known: tuple[FloatArray, FloatArray] | None) -> None:
+        """Let the model have points that were paid for before, where they differ in what moves alone."""
+        if known is None or not isinstance(self.frame, Support):
+            return
+        moved = known[0] != self.at.x
+        moved[:, self.frame.indices] = False
+        for place in np.flatnonzero(~moved.any(axis=1)):
+            z = known[0][place, self.frame.indices] - self.at.x[self.frame.indices]
+            if z.any():
+                self.model.add(z, known[1][place])
 
     # ------------------------------------------------------------ the loop
 
@@ -150,7 +163,7 @@ class Fit:
         assert self.at.outputs is not None
         problem = self._problem
         columns, errors = yield from measured(
-            self.at, self.frame.indices, self._found, problem.scale, problem.bounds
+            self.at, self.frame.indices, self._found.accuracy, problem.scale, problem.bounds
         )
         foreseen = self.model.slopes(self._z)
         columns = np.where(np.isfinite(columns), columns, foreseen)  # of those that failed and were skipped

@@ -29,17 +29,19 @@ from gracezo.core.asks import Ask, OutOfQueries, Point, Role, Steps
 from gracezo.core.keys import Key
 from gracezo.core.method import Estimator, Problem
 from gracezo.core.result import Finish, Status
-from gracezo.core.steps import in_batches
-from gracezo.core.types import FloatArray
+from gracezo.core.steps import in_batches, reserving
+from gracezo.core.types import FloatArray, IntArray
 from gracezo.vectors.accuracy import accuracy
-from gracezo.vectors.columns import Columns, Search
-from gracezo.vectors.estimate import outputs_of, scalars
+from gracezo.vectors.columns import Search
+from gracezo.vectors.estimate import measured, outputs_of, scalars
 from gracezo.vectors.fit import Fit
+from gracezo.vectors.found import Columns
 from gracezo.vectors.losses import Loss
 from gracezo.vectors.space import Space
 from gracezo.vectors.verdict import described
 
 _LEAVE = 1e-4  # a set of coordinates that answers less than this share of the whole is left alone
+_LAST = 3  # queries kept for steps in the span of the probes, if those end the budget
 _AGAIN = 4  # measurements of the answer of a noisy function
 
 
@@ -83,15 +85,17 @@ class LeastSquares:
 
     def _run(self, start: Point, key: Key) -> Steps[Finish]:
         if start.value == 0.0:
+            if outputs_of(start).any():
+                return Finish(Status.NOTHING_TO_FIND, "the sum of squares at x0 is too small for a number")
             return Finish(Status.CONVERGED, "converged: the residual is zero")
         if math.isinf(start.value):
             return Finish(Status.NOTHING_TO_FIND, "the sum of squares at x0 is too large for a number")
         found = yield from self._searched(start, key.child(0))
         if found is None:
             return Finish(Status.SPENT, "the queries are spent before anything could be found")
-        if len(found.indices) == 0 and not found.dense:
-            if found.spent:
-                raise OutOfQueries
+        if len(found.indices) == 0 and found.spent:  # what is left is for steps in the span of the probes
+            found = replace(found, dense=True)
+        elif len(found.indices) == 0 and not found.dense:
             return Finish(Status.NOTHING_TO_FIND, _nothing(found))
         fit = self._fit = Fit(
             self._problem, self._loss, self._ftol, self._gtol, start, found, self._search, key
@@ -110,7 +114,9 @@ class LeastSquares:
         """Find the columns at the start; of a single output, by the search for a gradient."""
         space = Space.around(at.x, self._problem.scale, self._problem.bounds, np.zeros(0, np.int64), key)
         if len(outputs_of(at)) > 1:
-            return (yield from self._search(at, space, wary=True).run())
+            if self._problem.support is not None:
+                return (yield from self._suspected(at, space, self._problem.support))
+            return (yield from reserving(self._search(at, space, wary=True).run(), _LAST))
         try:
             seen, probes, answers = yield from accuracy(at, space, self._noise(at), 0)
             alone = Point(at.x, float(outputs_of(at)[0]))
@@ -118,6 +124,19 @@ class LeastSquares:
         except OutOfQueries:
             return None
         return Columns.of_gradient(gradient, seen, space, probes, answers)
+
+    def _suspected(self, at: Point, space: Space, support: IntArray) -> Steps[Columns | None]:
+        """Measure the columns that the user suspects; what else matters joins as in any fit."""
+        support = support[np.isin(support, space.order)]
+        try:
+            seen, probes, answers = yield from accuracy(at, space, self._noise(at), 0)
+            values, errors = yield from measured(at, support, seen, self._problem.scale, self._problem.bounds)
+        except OutOfQueries:
+            return None
+        there = np.isfinite(values).all(axis=0) & (np.abs(values) > 3.0 * errors).any(axis=0)
+        return Columns.measured(
+            support[there], values[:, there], errors[:, there], seen, space, probes, answers
+        )
 
     def _search(self, at: Point, space: Space, *, wary: bool = False) -> Search:
         return Search(at, space, self._problem.batch, _LEAVE, self._noise(at), wary=wary)
@@ -141,6 +160,8 @@ class LeastSquares:
 
 
 def _nothing(found: Columns) -> str:
+    if found.accuracy.flat:
+        return "nothing to find: no output changes with any coordinate, moved by as much as its scale"
     if found.complete:
-        return "nothing to find: no output changes with any coordinate"
+        return "nothing to find: outputs bend, but none has a slope at x0; begin elsewhere"
     return "nothing was found: the answers are not those of few columns, nor of many"

@@ -1,0 +1,83 @@
+"""What a search for columns has found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gracezo.core.result import GradientEstimate
+from gracezo.core.types import FloatArray, IntArray
+from gracezo.vectors.accuracy import Accuracy
+from gracezo.vectors.space import Space
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """What a search has found.
+
+    Attributes
+    ----------
+    indices : ndarray of int
+        The coordinates, the column of the largest effect first.
+    values, errors : ndarray
+        The columns, m × k, and their standard errors.
+    freedom : int
+        The degrees of freedom of the errors; 0 where they rest on the first two queries.
+    residual : float
+        The share of the squared answers to the probes of the whole space that no column explains.
+    background : float
+        Root mean square of a slope outside the columns.
+    complete, spent : bool
+        Whether what is left cannot be told from errors and a dense background; if not, whether the
+        queries had come to their end.
+    dense : bool
+        Whether so many coordinates answer that columns cannot be told apart.
+    accuracy : Accuracy
+        The distance of the probes and their errors.
+    space, probes, answers
+        The probes of the whole space, a column of answers each: directions whose slopes are known.
+    """
+
+    indices: IntArray
+    values: FloatArray
+    errors: FloatArray
+    freedom: int
+    residual: float
+    background: float
+    complete: bool
+    spent: bool
+    dense: bool
+    accuracy: Accuracy
+    space: Space
+    probes: IntArray
+    answers: FloatArray
+
+    @classmethod
+    def of_gradient(
+        cls,
+        gradient: GradientEstimate,
+        accuracy: Accuracy,
+        space: Space,
+        probes: IntArray,
+        answers: FloatArray,
+    ) -> Columns:
+        """Return the columns of a single output, from its gradient."""
+        order = np.argsort(-np.abs(gradient.values), kind="stable")
+        values = gradient.values[None, order]
+        errors = np.nan_to_num(gradient.errors[None, order])
+        return cls.measured(gradient.indices[order], values, errors, accuracy, space, probes, answers)
+
+    @classmethod
+    def measured(
+        cls,
+        indices: IntArray,
+        values: FloatArray,
+        errors: FloatArray,
+        accuracy: Accuracy,
+        space: Space,
+        probes: IntArray,
+        answers: FloatArray,
+    ) -> Columns:
+        """Return columns that were measured one by one."""
+        return cls(indices, values, errors, 0, 0.0, 0.0, True, False, False, accuracy, space, probes, answers)
