@@ -131,7 +131,8 @@ def test_a_run_that_goes_on_and_one_without_a_journal(tmp_path: Path) -> None:
     alone = Reader(result.report(tmp_path / "alone.html").read_text(encoding="utf-8"))
     assert alone.values["id=f-best"] == [result.fun]
     assert alone.values["id=queries"] == [result.nfev]
-    assert "result.report(path, journal='run.db')" in alone.text
+    assert 'result.report(path, journal="run.db")' in alone.text
+    assert alone.text.count("Not known without a journal.") == 3  # roles, noise, failures: not "none"
     with pytest.raises(ValueError, match=r"its name must end in \.html; given: page\.txt"):
         result.report("page.txt")
 

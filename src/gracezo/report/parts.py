@@ -33,6 +33,14 @@ _ROLES = {
 }
 
 
+_UNKNOWN = "<p>Not known without a journal.</p>"
+_ALONE = (
+    "Made of the result alone, which does not hold all: times, roles of queries, slopes, noise and failures "
+    'are in a journal. Run with <code>journal="run.db"</code>, then '
+    '<code>result.report(path, journal="run.db")</code>.'
+)
+
+
 def text(said: str) -> str:
     """Return what comes from outside as text that is nothing but text."""
     return escape(words.plain(said))
@@ -73,7 +81,8 @@ def figure(content: str, caption: str) -> str:
 def head(view: View) -> str:
     """Return the verdict and whose it is."""
     state = "over" if view.over else "running"
-    return f'<h1 class="{state}">{text(view.verdict)}</h1><p class="title">{text(view.title)}</p>'
+    less = f'<p class="title">{_ALONE}</p>' if view.alone else ""
+    return f'<h1 class="{state}">{text(view.verdict)}</h1><p class="title">{text(view.title)}</p>{less}'
 
 
 def numbers(view: View) -> str:
@@ -91,7 +100,7 @@ def numbers(view: View) -> str:
     if view.failures:
         facts["failed"] = "failed", number(len(view.failures))
     if view.in_flight:
-        facts["in-flight"] = "being evaluated", number(view.in_flight)
+        facts["in-flight"] = "without an answer" if view.over else "being evaluated", number(view.in_flight)
     if view.seconds is not None:
         facts["seconds"] = "time", number(view.seconds, duration(view.seconds))
     return "".join(
@@ -140,7 +149,7 @@ def _trace_table(view: View) -> str:
 def roles(view: View) -> str:
     """Return where the queries went."""
     if not view.roles:
-        return "<p>No query is on record.</p>"
+        return _UNKNOWN if view.alone else "<p>No query is on record.</p>"
     total, left, bars, rows = sum(view.roles.values()), 0.0, [], []
     known = [role for role in _ROLES if role in view.roles] + [r for r in view.roles if r not in _ROLES]
     for place, role in enumerate(known):
@@ -235,7 +244,9 @@ def scales(view: View) -> str:
     if view.looks and not len(view.noise[0]):
         drawn += "<p>No point was asked twice, so the record says nothing of noise.</p>"
     notes = "".join(f"<p>{text(said)}</p>" for said in view.missing)
-    return f'<div class="pair">{drawn}</div>{notes}' if drawn or notes else "<p>Nothing yet.</p>"
+    if not drawn and not notes:
+        return _UNKNOWN if view.alone else "<p>Nothing yet.</p>"
+    return f'<div class="pair">{drawn}</div>{notes}'
 
 
 def _sampled(x: FloatArray, y: FloatArray, most: int = 2000) -> tuple[FloatArray, FloatArray]:
@@ -246,7 +257,7 @@ def _sampled(x: FloatArray, y: FloatArray, most: int = 2000) -> tuple[FloatArray
 def failures(view: View) -> str:
     """Return the evaluations that failed, the same ones together."""
     if not view.failures:
-        return "<p>None.</p>"
+        return _UNKNOWN if view.alone else "<p>None.</p>"
     counts = Counter(message for _, message in view.failures)
     first: dict[str, int] = {}
     for query, message in view.failures:

@@ -51,6 +51,8 @@ class View:
         What the run was told, and by which versions.
     missing
         Why something is not here.
+    alone
+        Whether it is a result without its journal: what of it is not here is not known, and not nothing.
     """
 
     title: str
@@ -81,6 +83,7 @@ class View:
     noise: tuple[FloatArray, FloatArray] = (_NONE, _NONE)
     settings: dict[str, str] = field(default_factory=dict)
     missing: list[str] = field(default_factory=list)
+    alone: bool = False
 
 
 def waiting(title: str) -> View:
@@ -110,10 +113,7 @@ def of_result(result: Result, title: str) -> View:
         trace_queries=result.trace.queries.astype(np.float64),
         trace_values=values,
         settings={"seed": str(result.seed), "rounds": f"{result.rounds:,}"} | _versions(),
-        missing=[
-            "Time, roles of queries, slopes, noise and failures are in a journal: run with journal='run.db', "
-            "and call result.report(path, journal='run.db')."
-        ],
+        alone=True,
     )
 
 
@@ -181,7 +181,10 @@ def _settings(record: Record) -> dict[str, str]:
     told: dict[str, Any] = {"function": record.identity.fingerprint, "method": arguments.pop("method", None)}
     told |= {"x0": f"{record.identity.x0.size:,} coordinates, shape {record.identity.x0.shape}"}
     told |= {f"option {name}": value for name, value in options.items() if value is not None}
+    rule = arguments.pop("on_failure", None)
     told |= {name: value for name, value in arguments.items() if value is not None}
+    if rule is not None:
+        told["on_failure"] = f"{rule[0]}, up to {rule[1]:,}"
     told |= {name: value for name, value in limits.items() if value is not None}
     created = record.header.get("created")
     if isinstance(created, int) and 0 <= created < 2**36:
