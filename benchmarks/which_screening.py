@@ -3,7 +3,7 @@
 Run: python -m benchmarks.which_screening [--seeds 5]
 
 The table goes between the marks of docs/which-tool.md. Right: the inputs with the largest mu_star are those
-that matter most in truth, as many as are named in the row. Morris' method is SALib's, with r = 4 trajectories.
+that matter most in truth, as many as are named in the row. Morris' method is SALib's with r = 4.
 Where all inputs matter, the correlation of the ranks with the true ones is given.
 """
 
