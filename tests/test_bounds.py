@@ -385,7 +385,7 @@ class TestCommandLine:
     def test_screen(self, capsys: pytest.CaptureFixture[str]) -> None:
         Path("start.txt").write_text("0.5 0.5 0.5")
         assert main(["screen", "walled:f", "--x0", "start.txt", "--bounds", "-1", "0.5", "--seed", "0"]) == 0
-        assert "3 coordinates found" in capsys.readouterr().out
+        assert "3 of 3 coordinates found" in capsys.readouterr().out
 
     @pytest.mark.parametrize(
         ("words", "says"),

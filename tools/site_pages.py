@@ -59,6 +59,7 @@ PAGES: dict[str, list[str]] = {
         "see",
         "reproducible",
         "vectors",
+        "screen",
         "global",
     ],
     "how-it-works/README": [

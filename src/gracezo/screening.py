@@ -81,8 +81,8 @@ def screen(
         What effects are counted over where there are no bounds: one number, or one for each coordinate; 1 if
         not given.
     tol
-        Share of the squared effects that is not worth a query; 1e-4 if not given: a coordinate with a
-        hundredth of the effect of all.
+        Share of the squared effects that is not worth a query; 1e-3 if not given: a coordinate with a
+        thirtieth of the effect of all.
     max_queries
         Never more than so many calls; what is known by then is the answer.
 

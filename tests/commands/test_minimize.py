@@ -152,7 +152,18 @@ def test_a_second_interrupt_stops_at_once(folder: Path, module: str) -> None:
         ("minimize {m}:f --dim 60 --on-interrupt finish", 2, "add --journal FILE"),
         ("minimize {m}:f --dim 60 --sparsity 3 --journal {m}.py", 1, "{m}.py is not a journal of gracezo"),
         ("minimize {m}:f --dim 60 --sparsity 3 --journal no/run.db", 1, "cannot write the journal no/run.db"),
-        ("screen {m}:f --dim 60 --method grace", 2, "method 'grace' needs sparsity=s"),
+        (
+            "screen {m}:f --dim 60 --points 3",
+            2,
+            "for points=3, every coordinate must have a lower and an upper",
+        ),
+        ("screen {m}:f", 2, "without x0, bounds must give a pair (low, high) for each coordinate"),
+        ("screen {m}:f --problem none.json", 1, "--problem none.json: No such file or directory"),
+        (
+            "screen {m}:f --dim 60 --problem a.json --bounds 0 1",
+            2,
+            "--bounds and --problem both say what the box is",
+        ),
         ("journal show run.db", 1, "there is no journal at run.db"),
         ("journal show {m}.py", 1, "{m}.py is not a journal of gracezo"),
         ("journal list run.db", 2, "invalid choice: 'list'"),
@@ -193,17 +204,38 @@ def test_points_in_files(folder: Path, module: str, ending: str, capsys: pytest.
 
 
 def test_screen(folder: Path, module: str, capsys: pytest.CaptureFixture[str]) -> None:
-    assert gracezo_(f"screen {module}:f --dim 60 --method fdsa --top 3 --out matter.csv") == 0
+    assert gracezo_(f"screen {module}:f --dim 60 --seed 1 --top 3 --out matter.csv") == 0
     lines = capsys.readouterr().out.splitlines()
+    found = gracezo.screen(Valley(), Valley().x0, seed=1)
     exact = gracezo.estimate_gradient(Valley(), Valley().x0, method="fdsa")
     order = np.argsort(-np.abs(exact.values), kind="stable")
-    assert lines[0].split() == ["coordinate", "derivative", "error"]
-    assert [int(line.split()[0]) for line in lines[1:4]] == order[:3].tolist()
-    assert lines[4:] == ["60 coordinates found with 61 queries", "wrote matter.csv"]
+    assert (
+        lines[0]
+        == f"Screening: {len(found.indices)} of 60 coordinates found, {found.important.sum()} important"
+    )
+    assert lines[1].split() == ["coordinate", "mu", "mu_star", "sigma", "mu_star_conf", "share", "important"]
+    assert [int(line.split()[0]) for line in lines[2:5]] == order[:3].tolist()
+    assert lines[5].startswith(f"{found.queries} queries at 1 point; left outside: ")
+    assert lines[6:] == ["wrote matter.csv"]
     with (folder / "matter.csv").open(encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    assert [int(row["index"]) for row in rows] == order.tolist()
-    assert [float(row["derivative"]) for row in rows] == exact.values[order].tolist()
+    assert [int(row["index"]) for row in rows] == found.indices.tolist()
+    assert [float(row["mu"]) for row in rows] == found.mu.tolist()
+
+
+def test_screen_a_box(folder: Path, module: str, capsys: pytest.CaptureFixture[str]) -> None:
+    problem = {"num_vars": 60, "bounds": [[-1, 1]] * 60, "names": [f"p{i}" for i in range(60)]}
+    (folder / "salib.json").write_text(json.dumps(problem), encoding="utf-8")
+    found = gracezo.screen(Valley(), bounds=problem, seed=1)
+    line = f"screen {module}:f --problem salib.json --seed 1 --json --journal screen.db"
+    assert gracezo_(line) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert (said["queries"], said["points"]) == (found.queries, found.points)
+    assert [row["name"] for row in said["coordinates"]] == [f"p{j}" for j in found.indices]
+    assert [row["mu_star"] for row in said["coordinates"]] == found.mu_star.tolist()
+    assert gracezo_(f"{line} --max-queries {found.queries}") == 0  # from the journal
+    assert gracezo_(f"screen {module}:f --dim 60 --bounds -1 1 --seed 1 --max-queries 7") == 3
+    assert "7 queries" in capsys.readouterr().out
 
 
 def test_journal_show_and_export(folder: Path, module: str, capsys: pytest.CaptureFixture[str]) -> None:

@@ -154,16 +154,16 @@ def test_the_ending_says_how_it_is_written_and_it_can_be_read_again(
     capsys.readouterr()
     main(shlex.split(f"minimize {module}:f --x0 {path} --method fdsa --max-queries 1 --json"))
     assert json.loads(capsys.readouterr().out)["f"] == result.fun
-    assert main(shlex.split(f"screen {module}:f --dim 60 --method fdsa --out {path} --json")) == 0
+    assert main(shlex.split(f"screen {module}:f --dim 60 --seed 1 --out {path} --json")) == 0
     said = json.loads(capsys.readouterr().out)
-    assert said["queries"] == 61
-    assert len(said["coordinates"]) == 60
-    assert set(said["coordinates"][0]) == {"index", "name", "derivative", "error"}
+    assert said["queries"] == gracezo.screen(Valley(), Valley().x0, seed=1).queries
+    columns = {"index", "name", "mu", "mu_star", "sigma", "mu_star_conf", "share", "important"}
+    assert set(said["coordinates"][0]) == columns
 
 
 def test_a_screen_that_finds_nothing(module: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["screen", f"{module}:flat", "--dim", "60"]) == 4
-    assert "0 coordinates found" in capsys.readouterr().out
+    assert "Nothing found" in capsys.readouterr().out
 
 
 def test_programs_that_do_not_read_their_input(capsys: pytest.CaptureFixture[str]) -> None:

@@ -161,7 +161,7 @@ def names(words: argparse.Namespace) -> list[Any] | None:
     return None if words.names is None else _list("--names", words.names)
 
 
-def _groups(words: argparse.Namespace) -> object:
+def groups(words: argparse.Namespace) -> object:
     """Return the groups that the words give: labels in a file, or the shape of a block."""
     if words.groups is None:
         return None
@@ -252,7 +252,7 @@ def method(words: argparse.Namespace) -> dict[str, Any]:
         "f0": words.f0,
         "noise": words.noise,
         "tol": words.tol,
-        "groups": _groups(words),
+        "groups": groups(words),
         "seed": words.seed,
         "options": dict(_option(text) for text in words.option),
     }

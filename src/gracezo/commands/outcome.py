@@ -14,9 +14,9 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from gracezo.commands.errors import Failed, UsageError
-from gracezo.core.names import Names
-from gracezo.core.result import GradientEstimate, Result
+from gracezo.core.result import Result
 from gracezo.report import words as said
+from gracezo.sensitivity.screening import Screening
 
 Columns: TypeAlias = dict[str, list[Any]]
 
@@ -104,43 +104,51 @@ def write_result(path: Path, result: Result) -> None:
     )
 
 
-# ---------------------------------------------------------------- gradients
+# ---------------------------------------------------------------- screenings
 
 
-def gradient_columns(found: GradientEstimate) -> Columns:
-    """Return the coordinates found, the steepest first."""
-    order = np.argsort(-np.abs(found.values), kind="stable")
-    names = found.names or Names(found.shape or (found.size,))
+def screening_columns(found: Screening) -> Columns:
+    """Return the coordinates found, the most important first; of many outputs, what they say together."""
+    columns: Columns = {"index": found.indices.tolist(), "name": found.names.of(found.indices)}
+    if found.effects.shape[1] > 1:
+        columns["overall"] = found.overall.tolist()
+        columns["important"] = np.atleast_1d(found.important.any(axis=0)).tolist()
+        return columns
+    for name in ("mu", "mu_star", "sigma", "mu_star_conf", "share", "important"):
+        columns[name] = getattr(found, name).tolist()
+    return columns
+
+
+def screening_object(found: Screening) -> dict[str, Any]:
+    """Return a screening with the keys that `--json` promises."""
+    columns = screening_columns(found)
     return {
-        "index": found.indices[order].tolist(),
-        "name": names.of(found.indices[order]),
-        "derivative": found.values[order].tolist(),
-        "error": found.errors[order].tolist(),
-    }
-
-
-def gradient_object(found: GradientEstimate) -> dict[str, Any]:
-    """Return an estimate with the keys that `--json` promises."""
-    columns = gradient_columns(found)
-    return {
+        "message": found.message,
+        "complete": bool(found.complete),
         "queries": int(found.queries),
+        "rounds": int(found.rounds),
+        "points": int(found.points),
+        "seed": int(found.seed),
         "dimension": int(found.size),
-        "norm": found.found,
+        "outputs": int(found.effects.shape[1]),
+        "rate": float(found.rate),
         "residual": float(found.residual),
-        "background": float(found.background),
-        "flat": bool(found.flat),
+        "background": np.asarray(found.background).tolist(),
         "coordinates": [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)],
     }
 
 
-def write_gradient(path: Path, found: GradientEstimate) -> None:
-    """Write an estimate: dense as .npy, its parts as .npz, a table, or an object."""
+def write_screening(path: Path, found: Screening) -> None:
+    """Write a screening: mu_star of every coordinate as .npy, its parts as .npz, a table, or an object."""
+    whole = np.zeros((found.effects.shape[1], found.size))
+    whole[:, found.indices] = np.atleast_2d(found.mu_star)
+    names = ("indices", "mu", "mu_star", "sigma", "mu_star_conf", "share", "important", "overall", "effects")
     _write(
         path,
-        array=found.toarray(),
-        arrays={"indices": found.indices, "values": found.values, "errors": found.errors},
-        columns=lambda: gradient_columns(found),
-        entries=lambda: gradient_object(found),
+        array=whole if len(whole) > 1 else whole[0],
+        arrays={name: getattr(found, name) for name in names},
+        columns=lambda: screening_columns(found),
+        entries=lambda: screening_object(found),
     )
 
 

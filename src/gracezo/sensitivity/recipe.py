@@ -124,7 +124,8 @@ class Screen:
     def _value(self, x: FloatArray) -> Steps[FloatArray]:
         """Ask for the outputs at a further point: of no use without those known there, and the rest."""
         at = Ask.at(x, Role.PROBE)
-        answers = yield Ask(at.base, at.offsets, at.role, len(self._table.known) + 1)
+        known = len(self._table.known)
+        answers = yield Ask(at.base, at.offsets, at.role, known + (known < len(self._free)))
         return np.asarray(answers[0])
 
     def _look(self, at: Point, key: Key) -> Steps[None]:
