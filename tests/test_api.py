@@ -24,6 +24,14 @@ def never(x: np.ndarray) -> float:
     raise AssertionError("a query was spent")
 
 
+async def _coroutine(x: np.ndarray) -> float:
+    raise AssertionError("a query was spent")
+
+
+def _generator(x: np.ndarray) -> Any:
+    yield 1.0
+
+
 @pytest.mark.parametrize(
     ("arguments", "error", "says"),
     [
@@ -31,6 +39,10 @@ def never(x: np.ndarray) -> float:
         ({"x0": [0.0, np.nan]}, ValueError, "x0 must be finite; 1 of its 2 coordinates"),
         ({"x0": []}, ValueError, "x0 must have at least one coordinate"),
         ({"x0": ["a"]}, TypeError, "x0 must be an array of real numbers"),
+        ({"x0": [[1], [2, 3]]}, TypeError, "x0 must be an array of real numbers"),
+        ({"x0": np.ma.array([0.0, 1.0], mask=[False, True])}, ValueError, "with 1 of 2 masked"),
+        ({"fun": _coroutine}, TypeError, "returns a coroutine; wrap it in one that runs it: lambda"),
+        ({"fun": _generator}, TypeError, "returns a generator"),
         ({"x0": [1j]}, TypeError, "x0 must be an array of real numbers"),
         ({"sparsity": 0}, ValueError, "sparsity must be a whole number of at least 1; given: 0"),
         ({"sparsity": 3}, ValueError, "sparsity must be at most the number of coordinates, 2; given: 3"),

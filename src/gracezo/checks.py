@@ -24,9 +24,17 @@ from gracezo.core.types import FloatArray, IntArray
 
 def point(name: str, given: npt.ArrayLike, named: object = None) -> FloatArray:
     """Return a read-only float64 copy of a point of any shape, with these names of coordinates in errors."""
-    raw = np.asarray(given)
+    try:
+        raw = np.asarray(given)
+    except ValueError as error:  # lists of unequal lengths
+        raise TypeError(f"{name} must be an array of real numbers; given: {str(given)[:60]!r}") from error
     if raw.dtype.kind not in "biuf":
         raise TypeError(f"{name} must be an array of real numbers; given: {_kind(given, raw)}")
+    if np.ma.is_masked(given):
+        raise ValueError(
+            f"{name} must have a number for each coordinate; given: a masked array, with "
+            f"{np.ma.count_masked(given):,} of {raw.size:,} masked (give its .filled(value))"
+        )
     x = np.array(raw, dtype=np.float64, order="C")
     if x.size == 0:
         raise ValueError(f"{name} must have at least one coordinate; given: an array of shape {x.shape}")
@@ -175,6 +183,21 @@ def function(name: str, given: object) -> None:
     """Check that something can be called."""
     if not callable(given):
         raise TypeError(f"{name} must be callable; given: {given!r} ({type(given).__name__})")
+
+
+def objective(name: str, given: Any) -> None:
+    """Check that something can be called for a value: neither a coroutine nor a generator comes of it."""
+    function(name, given)
+    for kind, is_one in {
+        "coroutine": inspect.iscoroutinefunction,
+        "generator": inspect.isgeneratorfunction,
+    }.items():
+        if is_one(given):
+            hint = ": lambda x: asyncio.run(fun(x))" if kind == "coroutine" else ""
+            raise TypeError(
+                f"{name} must return a number; given: a function that returns a {kind}; wrap it in one that "
+                f"runs it{hint}"
+            )
 
 
 def callback(given: Callable[..., object] | None) -> Callable[[OptimizeResult], object] | None:

@@ -42,7 +42,7 @@ class Call:
         self._given = given
         self._callback = checks.callback(given.get("callback"))
         if "fun" in given:
-            checks.function("fun", given["fun"])
+            checks.objective("fun", given["fun"])
 
     def setup(self, **instead: Any) -> Setup:
         """Return the problem with its method, checked; `instead` goes before what was given."""

@@ -17,6 +17,7 @@ from gracezo.core.steps import valued
 from gracezo.documented import like
 from gracezo.estimators.noise import NoiseEstimate, measure_noise, random_line
 from gracezo.evaluators.choose import Workers
+from gracezo.evaluators.objective import takes_seed
 
 
 @like(minimize)
@@ -55,6 +56,11 @@ def estimate_noise(
     (True, True)
     """
     call = Call(locals())
+    if takes_seed(fun):
+        raise TypeError(
+            "fun takes a seed, and with one seed it is exact: give it seeds of your own to see its noise, as "
+            "in lambda x: fun(x, seed=next(seeds))"
+        )
     ground = call.ground(random=False)
     box, key = ground.problem.bounds, Key(ground.seed)
     if ground.problem.free == 0:

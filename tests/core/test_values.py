@@ -19,7 +19,7 @@ import gracezo
 from gracezo.core.asks import Ask, DenseRows, Role, SparseRows
 from gracezo.core.errors import EvaluationFailure
 from gracezo.core.finite import Finite
-from gracezo.core.values import as_value, as_values
+from gracezo.core.values import as_outputs, as_rows_of_outputs, as_value, as_values
 from gracezo.methods import catalog
 
 
@@ -74,6 +74,20 @@ def test_what_is_no_row_of_values(raw: Any) -> None:
     told = as_values(raw, 2)
     assert len(told) == 2
     assert all(isinstance(one, EvaluationFailure) for one in told)
+
+
+def test_what_is_masked_is_no_number() -> None:
+    masked = np.ma.array([1.0, 2.0], mask=[False, True])
+    assert as_value(masked[0]) == 1.0
+    for raw in (np.ma.masked, masked[1:], masked[1]):
+        assert isinstance(as_value(raw), EvaluationFailure)
+    first, second = as_values(masked, 2)
+    assert first == 1.0
+    assert isinstance(second, EvaluationFailure)
+    assert isinstance(as_outputs(masked), EvaluationFailure)
+    assert isinstance(as_rows_of_outputs(masked, 2)[1], EvaluationFailure)
+    counts = np.ma.array([1, 2], mask=[False, True])  # of whole numbers, which have no NaN
+    assert isinstance(as_values(counts, 2)[1], EvaluationFailure)
 
 
 def test_each_value_of_many_goes_through_the_same_door() -> None:

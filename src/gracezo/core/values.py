@@ -43,7 +43,7 @@ def as_value(raw: object) -> float | EvaluationFailure:
 def as_values(raw: object, count: int) -> list[float | EvaluationFailure]:
     """Return one value for each of so many points, from what a function of many points returned."""
     try:
-        given = raw if isinstance(raw, (list, tuple)) else np.asarray(raw)
+        given = raw if isinstance(raw, (list, tuple)) else np.asarray(_unmasked(raw))
         if not isinstance(given, np.ndarray) or given.shape == (count,):
             rows = list(given)
             if len(rows) == count:
@@ -65,7 +65,7 @@ def as_values(raw: object, count: int) -> list[float | EvaluationFailure]:
 def as_outputs(raw: object) -> FloatArray | EvaluationFailure:
     """Return finite outputs as a vector of their own, or the failure that says what was returned instead."""
     try:
-        given = np.asarray(raw)
+        given = np.asarray(_unmasked(raw))
         if given.dtype.kind == "O" and given.ndim == 1:  # Decimal, Fraction and the like
             given = np.array([float(_alone(one)) for one in given])
     except Exception as error:  # lists of unequal lengths, objects that refuse
@@ -93,7 +93,7 @@ def as_rows_of_outputs(raw: object, count: int) -> list[FloatArray | EvaluationF
     """Return the outputs at each of so many points, from what a function of many points returned."""
     wanted = f"with vectorized=True the function must return a row of outputs for each of {count} points"
     try:
-        rows = np.asarray(raw)
+        rows = np.asarray(_unmasked(raw))
     except Exception as error:  # whatever the user's object raises
         return [failure(f"{wanted}; it returned {_short(raw)}", error)] * count
     if rows.ndim == 1 and len(rows) == count:  # one output
@@ -128,10 +128,15 @@ def _alone(raw: Any) -> Any:
             raise TypeError("not one number")
         raw = raw[0]
     if isinstance(raw, np.ndarray):  # of no dimension
-        raw = raw.item()
+        raw = math.nan if np.ma.is_masked(raw) else raw.item()
     if isinstance(raw, _NOT_REAL):
         raise TypeError("not a real number")
     return raw
+
+
+def _unmasked(raw: Any) -> Any:
+    """Return an array with NaN where it is masked: what is not there is no number."""
+    return raw.astype(np.float64).filled(np.nan) if np.ma.is_masked(raw) else raw
 
 
 def _short(raw: object) -> str:
