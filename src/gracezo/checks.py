@@ -33,7 +33,7 @@ def point(name: str, given: npt.ArrayLike, named: object = None) -> FloatArray:
     if np.ma.is_masked(given):
         raise ValueError(
             f"{name} must have a number for each coordinate; given: a masked array, with "
-            f"{np.ma.count_masked(given):,} of {raw.size:,} masked (give its .filled(value))"
+            f"{int(np.ma.getmaskarray(given).sum()):,} of {raw.size:,} masked (give its .filled(value))"
         )
     x = np.array(raw, dtype=np.float64, order="C")
     if x.size == 0:

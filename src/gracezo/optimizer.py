@@ -267,10 +267,7 @@ class _ByHand:
 
 def _listed(values: object) -> list[Any]:
     """Return the values, one a point."""
-    if (
-        isinstance(values, (str, bytes, set, frozenset))
-        or np.ndim(values if hasattr(values, "ndim") else 0) > 1
-    ):  # type: ignore[arg-type]
+    if isinstance(values, (str, bytes, set, frozenset)) or getattr(values, "ndim", 0) > 1:
         raise TypeError(f"tell() takes numbers, one a point; given: {values!r:.60}")
     try:
         told: list[Any] = list(values)  # type: ignore[call-overload]  # anything that can be iterated

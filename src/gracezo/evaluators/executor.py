@@ -233,7 +233,7 @@ class OtherExecutor(_Futures):
         try:
             self._submit(part, *task)
         except WorkersLost as lost:
-            another = _another(self._given, self._width)
+            another = another_pool(self._given, self._width)
             if not isinstance(lost.__cause__, BrokenExecutor) or another is None:
                 raise
             self.close()
@@ -277,7 +277,7 @@ def _width(executor: Executor) -> int | None:
     return None
 
 
-def _another(broken: Executor, width: int) -> Executor | None:
+def another_pool(broken: Executor, width: int) -> Executor | None:
     """Return a pool of as many processes, made like the one that has broken, where it is known how."""
     for module, context in (
         ("concurrent.futures.process", "mp_context"),
