@@ -30,10 +30,10 @@ def point(name: str, given: npt.ArrayLike, named: object = None) -> FloatArray:
         raise TypeError(f"{name} must be an array of real numbers; given: {str(given)[:60]!r}") from error
     if raw.dtype.kind not in "biuf":
         raise TypeError(f"{name} must be an array of real numbers; given: {_kind(given, raw)}")
-    if np.ma.is_masked(given):
+    if isinstance(given, np.ma.MaskedArray) and np.ma.is_masked(given):
         raise ValueError(
             f"{name} must have a number for each coordinate; given: a masked array, with "
-            f"{int(np.ma.getmaskarray(given).sum()):,} of {raw.size:,} masked (give its .filled(value))"
+            f"{raw.size - given.count():,} of {raw.size:,} masked (give its .filled(value))"
         )
     x = np.array(raw, dtype=np.float64, order="C")
     if x.size == 0:
