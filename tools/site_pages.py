@@ -60,6 +60,8 @@ PAGES: dict[str, list[str]] = {
         "reproducible",
         "vectors",
         "screen",
+        "screen",
+        "groups",
         "global",
     ],
     "how-it-works/README": [
