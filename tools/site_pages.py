@@ -60,7 +60,6 @@ PAGES: dict[str, list[str]] = {
         "reproducible",
         "vectors",
         "screen",
-        "screen",
         "groups",
         "global",
     ],
