@@ -16,6 +16,7 @@ from gracezo.core.result import Result
 from gracezo.core.run import Run
 from gracezo.evaluators import choose
 from gracezo.evaluators.objective import Objective, takes_seed
+from gracezo.evaluators.serial import Serial
 from gracezo.evaluators.spread import Spread
 from gracezo.journal.function import Parts
 from gracezo.journal.identity import Identity, known_by
@@ -140,6 +141,8 @@ def conduct(
             drive(run, evaluate, caller)
         finally:
             logs.end(run)
+    if isinstance(caller, Serial):
+        caller.release()  # before x is written
     result = run.result()
     if crew is not None and crew.abandoned:
         result.message += f"; evaluations that could not be stopped, and were abandoned: {crew.abandoned}"

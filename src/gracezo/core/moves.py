@@ -226,8 +226,10 @@ def rows_of(moves: Sequence[Move]) -> SparseRows | Moves:
 def beside(first: Move, second: Move) -> Move:
     """Return both displacements as one: of different coordinates, the second of a few."""
     if isinstance(first, Few) and isinstance(second, Few):
+        moves = first.values != 0.0  # what stays where it is may be among the second
         return Few(
-            np.concatenate([first.indices, second.indices]), np.concatenate([first.values, second.values])
+            np.concatenate([first.indices[moves], second.indices]),
+            np.concatenate([first.values[moves], second.values]),
         )
     assert isinstance(first, Wave)
     assert isinstance(second, Few)

@@ -39,7 +39,7 @@ Label: TypeAlias = Callable[[FloatArray], FloatArray]
 
 BLOCK = 2**15
 """Coordinates in a block, about: 256 KB, which stay in the cache while they are worked on."""
-_TABLE = 2**16  # places at which a block's weights may begin
+_TABLE = 2**15  # places at which a block's weights may begin
 _SOME = 64  # coordinates of each block from which on a slice is written block by block
 _DENSE = 1.0 / 12.0  # share of the coordinates above which a pass over all of memory is faster than indices
 _NONE: IntArray = np.zeros(0, np.int64)
@@ -86,9 +86,9 @@ class Shuffle:
         random = key.generator()
         self._count = n = max(1, round(d / BLOCK))
         self._size = size = d // n
-        self._sigma: IntArray = random.permutation(size)
-        rank = np.empty(size, np.int64)
-        rank[self._sigma] = np.arange(size)
+        self._sigma = random.permutation(size).astype(np.int32)
+        rank = np.empty(size, np.int32)
+        rank[self._sigma] = np.arange(size, dtype=np.int32)
         self._rank = np.concatenate([rank, rank])  # of the offset j in a block with shift t: at t + j
         self._blocks: IntArray = random.permutation(n)  # by q
         self._q = np.empty(n, np.int64)  # by block
@@ -132,7 +132,7 @@ class Shuffle:
         """Return where coordinates stand."""
         block = np.minimum(coordinates // self._size, self._count - 1)
         offset = np.minimum(coordinates - block * self._size, self._size - 1)
-        there = self._rank[self._shifts[block] + offset] * self._count + self._q[block]
+        there = self._rank[self._shifts[block] + offset].astype(np.int64) * self._count + self._q[block]
         return np.where(coordinates < self._whole, there, coordinates)
 
     def weights(self, coordinates: IntArray) -> FloatArray:
@@ -262,7 +262,7 @@ class Shuffle:
             values *= factor
             if label is not None:
                 ranks = self._rank.take(offsets + self._shifts[blocks, np.newaxis])
-                values *= label((ranks * n + self._q[blocks, np.newaxis]).astype(np.float64))
+                values *= label(ranks * float(n) + self._q[blocks, np.newaxis])
             ends = begin * size, (int(blocks[-1]) + 1) * size
             low, high = np.searchsorted(other.coordinates, ends).tolist()
             if low < high:
@@ -274,7 +274,7 @@ class Shuffle:
 
     def squares(self, start: int, stop: int) -> float:
         """Return the sum of the squared weights of a slice, up to what is random of it in a large one."""
-        if stop - start <= BLOCK:
+        if stop - start <= _SOME:
             weights = self.weights(self.coordinates(start, stop))
             return float(weights @ weights)
         return (stop - start) * self._mean_square

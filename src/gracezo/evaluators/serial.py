@@ -32,6 +32,10 @@ class Serial:
     def __reduce__(self) -> tuple[object, ...]:
         return Serial, (self._objective, self._copy)
 
+    def release(self) -> None:
+        """Let the buffer go."""
+        self._own = threading.local()
+
     def at_once(self, count: int) -> int:
         """Return how many rows may be in flight: an evaluator that says nothing may have a whole ask."""
         return 1

@@ -5,11 +5,13 @@ Reference: Qiu & Tong, "Gradient Compressed Sensing", ICML 2024, section 5.1.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import numpy.typing as npt
 
 from gracezo.core.types import FloatArray
-from gracezo.problems.base import Benchmark, frozen, instance_generator, random_support
+from gracezo.problems.base import Benchmark, SeparableBase, frozen, instance_generator, random_support
 
 
 class Distance(Benchmark):
@@ -63,6 +65,23 @@ class Distance(Benchmark):
         terms *= self.weights
         values: FloatArray = terms.sum(axis=-1)
         return values
+
+    def at(self, x: npt.ArrayLike) -> SeparableBase:
+        """Keep what prices a change of x: 2 w ∘ (x − x*), and the value there.
+
+        >>> f = Distance(seed=0, d=1000, s=3)
+        >>> there = f.x0.copy()
+        >>> there[[5, 7]] = [0.5, -0.25]
+        >>> priced = f.at(f.x0).value([(np.array([5, 7]), np.array([0.5, -0.25]))])
+        >>> bool(np.isclose(priced, f(there)))
+        True
+        """
+        slopes, weights = self.gradient(x), self.weights
+
+        def change(indices: Any, values: FloatArray) -> float:
+            return float(values @ slopes[indices] + (values * values) @ weights[indices])
+
+        return SeparableBase(self(x), change)
 
     def gradient(self, x: npt.ArrayLike) -> FloatArray:
         """Return 2 w ∘ (x − x*)."""

@@ -5,12 +5,14 @@ Reference: Qiu & Tong, "Gradient Compressed Sensing", ICML 2024, section 5.1.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from math import isqrt
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from gracezo.core.types import FloatArray
+from gracezo.core.types import FloatArray, IntArray
 from gracezo.problems.base import Benchmark, instance_generator, random_support
 
 
@@ -71,6 +73,18 @@ class Magnitude(Benchmark):
         values: FloatArray = (self.s - largest) + self.lam * others
         return values
 
+    def at(self, x: npt.ArrayLike) -> MagnitudeBase:
+        """Keep what prices a change of x: the terms tanh(x²), their sum, and the largest of them.
+
+        >>> f = Magnitude(seed=0, d=1000, s=3)
+        >>> there = f.x0.copy()
+        >>> there[[5, 7]] += [0.5, -0.25]
+        >>> priced = f.at(f.x0).value([(np.array([5, 7]), np.array([0.5, -0.25]))])
+        >>> bool(np.isclose(priced, f(there)))
+        True
+        """
+        return MagnitudeBase(self, self._flat(x))
+
     def gradient(self, x: npt.ArrayLike) -> FloatArray:
         """Return the gradient where the s-th and the next magnitude differ.
 
@@ -83,6 +97,52 @@ class Magnitude(Benchmark):
         square = np.square(point)
         slope: FloatArray = weights * 2.0 * point * (1.0 - np.tanh(square) ** 2)
         return slope
+
+
+class MagnitudeBase:
+    """Magnitude at one base: prices changes.
+
+    The largest terms, a few more than s, are kept apart from the sum of the others. A change is priced by
+    what it does to that sum, and by which terms are the s largest then; if some of the others might be among
+    these, all are looked at. No large sums are subtracted from each other.
+    """
+
+    def __init__(self, function: Magnitude, x: FloatArray) -> None:
+        self._function = function
+        self._x = x
+        self._rest = np.tanh(np.square(x))  # the terms, zero for the largest
+        first = x.size - min(2 * function.s + 8, x.size)
+        self._top: IntArray = np.argpartition(self._rest, first)[first:]
+        self._largest = self._rest[self._top]
+        self._bar = float(self._largest.min())  # none of the others is larger
+        self._rest[self._top] = 0.0
+        self._is_top = np.zeros(x.size, np.bool_)
+        self._is_top[self._top] = True
+        self._sum = float(self._rest.sum())
+
+    def value(self, parts: Iterable[tuple[Any, FloatArray]]) -> float:
+        """Return f at the base displaced by parts (indices, values)."""
+        function, total = self._function, self._sum
+        kept, new, changed = np.ones(len(self._top), np.bool_), [], []
+        for indices, values in parts:
+            terms = np.tanh(np.square(self._x[indices] + values))
+            apart = self._is_top[indices]
+            if apart.any():
+                here = np.arange(len(self._x))[indices] if isinstance(indices, slice) else indices
+                kept &= ~np.isin(self._top, here[apart])
+            apart = apart | (terms > self._bar)
+            new.append(terms[apart])
+            total += float((np.where(apart, 0.0, terms) - self._rest[indices]).sum())
+            changed.append((indices, terms))
+        terms = np.sort(np.concatenate([self._largest[kept], *new]))
+        s = function.s
+        if len(terms) < s or terms[-s] < self._bar:
+            terms = self._rest.copy()
+            terms[self._top] = self._largest
+            for indices, there in changed:
+                terms[indices] = there
+            terms, total = np.sort(terms), 0.0
+        return (s - float(terms[-s:].sum())) + function.lam * (total + float(terms[:-s].sum()))
 
 
 def _largest(terms: FloatArray, s: int) -> FloatArray:

@@ -39,6 +39,7 @@ _GRID = np.exp(np.linspace(-32.0, 2.0, 120))  # τ in units of the largest sum m
 _RANGE = 10.0  # e-folds over which the size of a spike is unknown
 _UNKNOWN = 0.05  # chance that a group holds a spike unlike those met
 _NEVER = 1e-300
+_KEPT = 1000  # chances that are remembered
 
 
 class Evidence(Protocol):
@@ -88,6 +89,7 @@ class Belief:
         """Of the coordinates that matter."""
         self._taus: FloatArray = np.zeros(1)
         self._posterior: FloatArray = np.ones(1)
+        self._held: dict[tuple[float, ...], float] = {}  # chances, by what they depend on
         self._sizes: list[float] = []  # |derivative| of the spikes met under these weights
         self.size = 0.0
         """The size of a spike: the median of those met; zero while there is none."""
@@ -158,7 +160,14 @@ class Belief:
 
     def holds(self, group: Evidence) -> float:
         """Return the chance that a group holds spikes."""
-        return float(self.chances(Evidences.of([group]))[0])
+        # Prices are asked for again and again while nothing has been learned.
+        state = group.u, group.error, group.squares, group.spread, self.tau, self.size, self.density.learned
+        chance = self._held.get(state)
+        if chance is None:
+            if len(self._held) > _KEPT:
+                self._held.clear()
+            chance = self._held[state] = float(self.chances(Evidences.of([group]))[0])
+        return chance
 
     def chances(self, groups: Evidences, tau: float | None = None, unknown: float = _UNKNOWN) -> FloatArray:
         """Return the chance of each group that it holds spikes; `unknown` is that of one unlike those met."""
@@ -225,12 +234,21 @@ class Density:
         self._keep = keep
         self._d = d
         self._found = 0
+        self.learned = 0
+        """How often something was learned."""
+        self._singles: dict[float, float] = {}  # chances of exactly one, until something is learned
         self._weights: np.ndarray | None = None  # of the posterior, as long as nothing was learned
 
     def found(self) -> None:
         """Note that one more has been found: there are at least as many as that."""
         self._found += 1
+        self._forget()
+
+    def _forget(self) -> None:
+        """Forget what followed from what was known."""
+        self.learned += 1
         self._weights = None
+        self._singles.clear()
 
     @property
     def _posterior(self) -> np.ndarray:
@@ -253,7 +271,10 @@ class Density:
 
     def alone(self, n: float) -> float:
         """Return the probability that a non-empty set of n holds exactly one."""
-        return float(_alone(self._rho * n) @ self._posterior)
+        single = self._singles.get(n)
+        if single is None:
+            single = self._singles[n] = float(_alone(self._rho * n) @ self._posterior)
+        return single
 
     def saw_labels(self, n: float, decoded: bool) -> None:
         """Learn from labels asked on a set of n."""
@@ -267,7 +288,7 @@ class Density:
     def _learn(self, chance: np.ndarray, happened: bool) -> None:
         likelihood = chance if happened else 1.0 - chance
         # No single observation rules anything out: the model is not that good.
-        self._weights = None
+        self._forget()
         self._log = self._keep * self._log + np.log(np.clip(likelihood, 0.01, None))
 
 

@@ -23,7 +23,8 @@ from gracezo.methods.auto.belief import Belief
 from gracezo.methods.auto.search.groups import Group
 from gracezo.methods.auto.search.order import Order
 
-_MOST = 2**17  # positions that are looked at one by one
+_MOST = 2**17  # positions of a group that are all looked at
+_LOOKED_AT = 2**13  # candidates of a larger one
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +123,8 @@ def _fit(
     high: int,
 ) -> Explanation | None:
     """Fit one spike at each of the positions from `low` up to, not including, `high`."""
-    stride = max(1, (high - low) // _MOST)  # of very many candidates some are looked at
+    # Of very many candidates some are looked at.
+    stride = 1 if group.size <= _MOST else max(1, (high - low) // _LOOKED_AT)
     positions = np.arange(low, high, stride)
     rows = _asked(group, about)
     values = np.array([row.value for row in rows])

@@ -56,6 +56,8 @@ class Labels:
         """Return the labels at shares of a window."""
         if self.both:
             rise = 2.0 * rise - 1.0
+        if self.least == 0.0:
+            return rise
         return np.asarray((1.0 - self.least) * rise + np.copysign(self.least, rise))
 
 

@@ -1,0 +1,140 @@
+"""Very many coordinates: what a run keeps in memory, and that neighbours cost no more than others."""
+
+from __future__ import annotations
+
+import tracemalloc
+from typing import Any
+
+import numpy as np
+import pytest
+from benchmarks.speed.functions import HiddenBowl
+
+import gracezo
+from gracezo.core.types import FloatArray
+from gracezo.problems import Distance, Magnitude
+from gracezo.testing import check_objective
+
+D = 10**6
+
+
+class Frugal:
+    """w @ (x − v)², without an array of its own at each call."""
+
+    def __init__(self, hidden: FloatArray, weights: FloatArray | None = None) -> None:
+        self.hidden = hidden
+        self.weights = np.random.default_rng(0).random(len(hidden)) if weights is None else weights
+        self._ways = np.empty(len(hidden))
+
+    def __call__(self, x: FloatArray) -> float:
+        np.subtract(x, self.hidden, out=self._ways)
+        np.square(self._ways, out=self._ways)
+        return float(self.weights @ self._ways)
+
+
+def hidden(places: Any, d: int = D) -> FloatArray:
+    v = np.zeros(d)
+    v[places] = np.random.default_rng(1).random(len(places)) + 0.5
+    return v
+
+
+def arrays(run: Any) -> float:
+    """Return the most memory that a run has had, in arrays of d doubles."""
+    tracemalloc.start()
+    try:
+        run()
+        return tracemalloc.get_traced_memory()[1] / (8.0 * D)
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("method", ["auto", "grace"])
+def test_a_run_keeps_three_arrays_at_most(method: str) -> None:
+    places = np.random.default_rng(2).choice(D, 5, replace=False)
+    f, x0 = Frugal(hidden(places)), np.zeros(D)
+    results = []
+
+    def run() -> None:
+        results.append(gracezo.minimize(f, x0, method=method, sparsity=5, seed=1, copy=False, max_queries=60))
+
+    assert arrays(run) <= 3.0
+    if method == "auto":
+        assert set(places) <= set(results[0].support.tolist())
+
+
+@pytest.mark.parametrize("method", ["auto", "grace"])
+def test_a_sparse_start_needs_less_than_one_array(method: str) -> None:
+    bowl = HiddenBowl(D)
+    arguments: dict[str, Any] = {"method": method, "sparsity": 10, "seed": 1, "max_queries": 60}
+    gracezo.minimize(bowl, 0.0, dim=200_000, **arguments)  # what is loaded at first use
+
+    assert arrays(lambda: gracezo.minimize(bowl, 0.0, dim=D, **arguments)) < 1.0
+
+
+def test_neighbours_cost_no_more_than_coordinates_far_apart() -> None:
+    d, asked = 2 * 10**5, {"near": 0, "far": 0}
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        weights = rng.random(d)
+        for kind in asked:
+            places = rng.integers(d - 10) + np.arange(10) if kind == "near" else rng.choice(d, 10, False)
+            f = Frugal(hidden(places, d), weights)
+            result = gracezo.minimize(
+                f, np.zeros(d), seed=seed, target=0.01 * f(np.zeros(d)), copy=False, max_queries=2_000
+            )
+            assert result.success
+            asked[kind] += result.nfev
+    assert asked["near"] <= 1.15 * asked["far"]
+
+
+@pytest.mark.parametrize("bounded", [False, True])
+def test_auto_converges_on_very_many_coordinates(bounded: bool) -> None:
+    d = 150_000
+    places = np.array([7, 8, 9, 70_000, 149_999])
+    f = Frugal(hidden(places, d))
+    bounds = [(-2.0, 2.0)] * d if bounded else None
+    result = gracezo.minimize(f, np.zeros(d), seed=3, bounds=bounds, copy=False, max_queries=400)
+    assert result.success
+    assert set(places) <= set(result.support.tolist())
+    assert result.fun < 1e-9 * f(np.zeros(d))
+
+
+def test_who_evaluates_does_not_matter_for_very_many_coordinates() -> None:
+    d = 140_000
+    f = Frugal(hidden(np.array([3, 100_000]), d))
+    arguments: dict[str, Any] = {"seed": 5, "max_queries": 40}
+    expected = gracezo.minimize(f, np.ones(d), **arguments)
+    shared = gracezo.minimize(f, np.ones(d), copy=False, **arguments)
+    rows = gracezo.minimize(
+        lambda points: np.array([f(x) for x in points]), np.ones(d), vectorized=True, **arguments
+    )
+    mapped = gracezo.minimize(f, np.ones(d), workers=map, **arguments)
+    optimizer = gracezo.Optimizer(np.ones(d), **arguments)
+    while len(points := optimizer.ask()):
+        optimizer.tell([f(x) for x in points])
+    for result in (shared, rows, mapped, optimizer.result):
+        assert np.array_equal(result.x, expected.x)
+        assert np.array_equal(result.trace.values, expected.trace.values)
+        assert result.nfev == expected.nfev
+
+
+@pytest.mark.parametrize("problem", [Distance, Magnitude])
+def test_benchmark_functions_price_changes(problem: type[Distance] | type[Magnitude]) -> None:
+    for seed in range(3):
+        f = problem(seed, d=300)
+        check_objective(f, f.x0, sparse=True, seed=seed)
+
+
+def test_a_price_that_is_wrong_is_found() -> None:
+    class Wrong(Distance):
+        def at(self, x: Any) -> Any:
+            right = super().at(x)
+
+            class Base:
+                def value(self, parts: Any) -> float:
+                    return right.value([part for part in parts if not isinstance(part[0], slice)])
+
+            return Base()
+
+    f = Wrong(0, d=50, s=3)
+    with pytest.raises(AssertionError, match="a slice displaced"):
+        check_objective(f, f.x0)
