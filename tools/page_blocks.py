@@ -69,6 +69,7 @@ def printed(page: Path, folder: Path) -> list[str]:
         "MPLBACKEND": "agg",
         "COLUMNS": "100",
         "NO_COLOR": "1",
+        "RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0",  # keeps Ray to this machine
     }
     running = subprocess.Popen(
         [sys.executable, "page.py"],
