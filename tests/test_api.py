@@ -201,6 +201,22 @@ def test_interrupt_returns_a_result() -> None:
     assert (result.status, result.nfev, result.nit) == (2, count[0], 1)  # it was paid for
 
 
+def test_an_interrupt_of_an_estimate_is_no_finding() -> None:
+    def f(x: np.ndarray) -> float:
+        if x.any():
+            signal.raise_signal(signal.SIGINT)
+        return float(x @ x)
+
+    found = gracezo.estimate_gradient(f, np.zeros(9), method="fdsa")
+    assert (found.queries, len(found.indices)) == (2, 0)
+    assert math.isnan(found.residual)
+    assert str(found).startswith("No estimate: interrupted; ")
+    short = gracezo.estimate_gradient(lambda x: float(x @ x), np.ones(9), method="fdsa", max_queries=5)
+    assert str(short).startswith("No estimate: 1 of 5 queries are spent; the next useful batch takes 9")
+    with pytest.raises(KeyboardInterrupt):
+        gracezo.estimate_noise(f, np.zeros(9))
+
+
 def test_copy_false_is_read_only() -> None:
     def f(x: np.ndarray) -> float:
         assert not x.flags.writeable

@@ -102,7 +102,7 @@ def estimate_gradient(
     run = setup.ground.ledger(steps, start=setup.start)
     call.ask(run)
     if not found:
-        found.append(GradientEstimate.nothing(run.x0.size))
+        found.append(replace(GradientEstimate.nothing(run.x0.size), message=run.result().message))
     return replace(found[0], queries=run.nfev, shape=run.x0.shape, names=run.names)
 
 

@@ -75,4 +75,6 @@ def estimate_noise(
 
     run = ground.ledger(steps())
     call.ask(run)
+    if not found:
+        raise KeyboardInterrupt("the measurement of noise was interrupted")
     return replace(found[0], queries=run.nfev)

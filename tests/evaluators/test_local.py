@@ -314,6 +314,36 @@ def test_an_interrupt_ends_the_processes_too(tmp_path: Path) -> None:
     assert set(multiprocessing.active_children()) <= before
 
 
+EARLY = """
+import os, subprocess
+import numpy as np
+import gracezo
+
+def value(x):
+    return float(x @ x)
+
+def heard(place):
+    after = ["sh", "-c", f"sleep {place * 0.001}; kill -INT {os.getpid()}"]
+    with subprocess.Popen(after):
+        try:
+            result = gracezo.minimize(value, np.ones(3), method="fdsa", max_queries=10**9, workers=4)
+        except KeyboardInterrupt:
+            return True
+        return result.status == 2
+
+if __name__ == "__main__":
+    gracezo.minimize(value, np.ones(3), max_queries=2)  # all that is to be imported is
+    print(all(heard(place) for place in range(25)))
+"""
+
+
+def test_an_interrupt_is_heard_while_workers_start(tmp_path: Path) -> None:
+    script = tmp_path / "early.py"
+    script.write_text(EARLY)
+    out = subprocess.run([sys.executable, script], capture_output=True, text=True, timeout=120, check=False)
+    assert out.stdout == "True\n", out.stderr
+
+
 DRIVER = """
 import os, signal, sys
 import numpy as np

@@ -264,6 +264,8 @@ class GradientEstimate:
         The shape of the point, when it is not a flat vector.
     names : Names or None
         What the coordinates are called.
+    message : str
+        Why there is no estimate, where it was interrupted or the queries did not reach for one.
 
     Examples
     --------
@@ -284,6 +286,7 @@ class GradientEstimate:
     flat: bool = False
     shape: tuple[int, ...] | None = None
     names: Names | None = None
+    message: str = ""
 
     def __post_init__(self) -> None:
         count = len(self.indices)

@@ -20,8 +20,8 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
@@ -149,9 +149,10 @@ class Processes:
         )
         worker = _Worker(process, ours, rows)
         _refuse_impossible_places()
-        process.start()
-        self._workers.append(worker)
-        theirs.close()  # so that the pipe ends when the worker does
+        with _uninterrupted():
+            process.start()
+            self._workers.append(worker)
+            theirs.close()  # so that the pipe ends when the worker does
         return worker
 
     def _give(self, worker: _Worker, part: Part) -> bool:
@@ -184,6 +185,19 @@ class Processes:
         worker.process.join()
         worker.pipe.close()
         self._workers.remove(worker)
+
+
+@contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Hold Ctrl-C back: Python drops one that comes while it forks, and a worker would be forgotten."""
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _pickled(evaluate: Evaluator) -> bytes:
@@ -239,6 +253,8 @@ def _end(process: BaseProcess) -> str:
 
 def _serve(pipe: Connection, pickled: bytes, rows: Any) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the driver, who then tells the workers
+    if hasattr(signal, "pthread_sigmask"):
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})  # for the programs that it may start
     signal.signal(signal.SIGTERM, _leave)
     threading.Thread(target=_leave_with_parent, daemon=True).start()
     try:

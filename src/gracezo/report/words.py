@@ -105,6 +105,8 @@ def gradient(found: GradientEstimate) -> str:
     count = len(found.indices)
     if count == 0 and found.flat:
         head = "Flat: every probe left f unchanged"
+    elif count == 0 and found.message:
+        head = f"No estimate: {plain(found.message)}"
     elif count == 0:
         head = "Nothing found: no coordinate has a slope that could be measured"
     else:
