@@ -11,6 +11,7 @@ Without bounds there is room everywhere, and nothing here changes a number.
 from __future__ import annotations
 
 import math
+from functools import cached_property
 
 import numpy as np
 
@@ -45,6 +46,13 @@ class Walls:
         """Coordinates that cannot move at all."""
         self.stops = box
         """Where steps end: at the bounds, and at kinks. Probes mind the bounds only."""
+
+    @cached_property
+    def reach(self) -> float:
+        """How far a coordinate can go, at least, to one side or the other: half the mean width of the box."""
+        if self.box is None:
+            return math.inf
+        return 0.5 * (float(np.mean(self.box.upper)) - float(np.mean(self.box.lower)))
 
     def stop(self, indices: IntArray, places: FloatArray, pinned: BoolArray) -> None:
         """Let steps of these coordinates end at these places, too; those pinned do not move."""

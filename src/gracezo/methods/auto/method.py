@@ -27,6 +27,7 @@ from gracezo.methods.auto.units import Units
 from gracezo.methods.auto.ways import Ledger
 from gracezo.methods.auto.ways.coordinates import Coordinates
 from gracezo.methods.auto.ways.dense import Dense
+from gracezo.methods.auto.ways.far import Far
 from gracezo.methods.auto.ways.market import Market
 from gracezo.methods.auto.ways.nonsmooth import Nonsmooth
 from gracezo.methods.auto.ways.sparse import Sparse
@@ -141,6 +142,7 @@ class Descent:
             Dense(hunt, self._ledger, key.child(0, 2).generator()),
             Coordinates(hunt.walls, hunt.free, at.x, hunt.noise, key.child(0, 0).generator()),
             nonsmooth,
+            Far(hunt, self._problem.batch, key.child(0, 3).generator()),
             self._ledger,
         )
         try:

@@ -1,9 +1,11 @@
 """The market of the ways down: each leg goes to the way that brings the most per round.
 
 - *Sparse* (`sparse.py`), *dense* (`dense.py`), *along coordinates* (`coordinates.py`), *across kinks*
-  (`nonsmooth.py`): each makes an `Offer`, or none. Slopes promise the same to the sparse and to the dense
-  way; what differs is what it takes to measure them. So the run begins sparse, and the dense way has its turn
-  as soon as the search says that a gradient is cheaper coordinate by coordinate.
+  (`nonsmooth.py`), *to the far end* of a box (`far.py`): each makes an `Offer`, or none. Slopes promise the
+  same to the sparse and to the dense way; what differs is what it takes to measure them. So the run begins
+  sparse, and the dense way has its turn as soon as the search says that a gradient is cheaper coordinate by
+  coordinate.
+- Moves to the far end are tried when they promise as much as the sparse way has brought per round of late.
 - A way that is tried is on trial: at first it is to bring a share of what its rival has brought per round, in
   the end as much, unless slopes gave the reason to try it. A rate that lasted for less than the trial counts
   for less. Who loses waits, twice as long each time.
@@ -24,6 +26,7 @@ from gracezo.methods.auto import constants
 from gracezo.methods.auto.ways import LEAST, PARTS, Ledger, Way
 from gracezo.methods.auto.ways.coordinates import Coordinates
 from gracezo.methods.auto.ways.dense import Dense
+from gracezo.methods.auto.ways.far import Far
 from gracezo.methods.auto.ways.nonsmooth import Nonsmooth
 from gracezo.methods.auto.ways.sparse import Sparse
 
@@ -132,19 +135,26 @@ class Market:
 
     Parameters
     ----------
-    sparse, dense, coordinates, nonsmooth
+    sparse, dense, coordinates, nonsmooth, far
         The ways.
     ledger
         Counts what they ask.
     """
 
     def __init__(
-        self, sparse: Sparse, dense: Dense, coordinates: Coordinates, nonsmooth: Nonsmooth, ledger: Ledger
+        self,
+        sparse: Sparse,
+        dense: Dense,
+        coordinates: Coordinates,
+        nonsmooth: Nonsmooth,
+        far: Far,
+        ledger: Ledger,
     ) -> None:
         self._sparse, self._dense, self._coordinates, self._nonsmooth = sparse, dense, coordinates, nonsmooth
+        self._far = far
         self._ledger = ledger
         self._window = max(ledger.rounds_of(len(sparse.free)), LEAST)  # rounds that a gradient takes
-        spans: dict[Way, int] = {sparse: 1, dense: 2, coordinates: 1, nonsmooth: 1}
+        spans: dict[Way, int] = {sparse: 1, dense: 2, coordinates: 1, nonsmooth: 1, far: 1}
         self._accounts: dict[Way, Account] = {
             way: Account(way, span * self._window) for way, span in spans.items()
         }
@@ -210,6 +220,9 @@ class Market:
             self._close(at)
         elif self._trial is not None:
             self._judge(at, self._trial)
+        elif self._far_pays(at):
+            present.end()
+            self._turn(accounts[self._far], present)
         else:
             self._try_another(at)
 
@@ -278,7 +291,7 @@ class Market:
         if present.way is self._sparse and not self._cheaper(at):
             patience = _AGAIN**2 * self._ledger.rounds_of(len(self._sparse.free))
         for account in self._accounts.values():
-            if account is present or rounds < account.due or account.way is self._nonsmooth:
+            if account is present or rounds < account.due or account.way in (self._nonsmooth, self._far):
                 continue
             reason = self._reason(account, at)
             late = rounds >= max(account.due, patience)
@@ -302,6 +315,14 @@ class Market:
         brought = present.record.rate(1) * self._window
         little = brought <= _LITTLE * (self._sparse.first - at.value)
         return little or self._dense.redeemed < _REDEEMED
+
+    def _far_pays(self, at: Point) -> bool:
+        """Whether moves to the bounds promise as much per round as the sparse way has brought of late."""
+        account, present = self._accounts[self._far], self._present
+        offer = self._far.offer(at) if self._ledger.rounds >= account.due else None
+        if offer is None or present.way is not self._sparse:
+            return False
+        return offer.promise / offer.rounds >= present.record.rate(math.ceil(offer.rounds))
 
     def _cheaper(self, at: Point) -> bool:
         """Whether a gradient is cheaper coordinate by coordinate than by the search for those that matter."""

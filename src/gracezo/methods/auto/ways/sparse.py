@@ -155,13 +155,26 @@ class Sparse:
         coordinates = _EACH * self.share * self._parts.problem.free
         return Offer(self.promise, self._parts.ledger.rounds_of(math.ceil(coordinates)))
 
+    @property
+    def background(self) -> float:
+        """The root mean square of a slope that does not stand out."""
+        return self._parts.search.belief.tau
+
+    @property
+    def straight(self) -> bool:
+        """Whether slopes that do not stand out outweigh curvature up to the bounds."""
+        reach, curvature = self.walls.reach, self.differences.curvatures.mean
+        return not self.noise and math.isfinite(reach) and self.background > 0.5 * curvature * reach
+
     def leg(self, here: Point) -> Steps[Point]:
         """Search and step; return the present point after a step, or after a while without one."""
         parts, ledger, at = self._parts, self._parts.ledger, here
         if at is not self._here:
             self._relocate(at)
-        most = ledger.rounds + max(ledger.rounds_of(parts.problem.free // PARTS), LEAST)
-        while ledger.rounds < most:
+        began, free = ledger.rounds, parts.problem.free
+        patience = max(ledger.rounds_of(free // PARTS), LEAST)
+        far = ledger.rounds_of(math.isqrt(free))  # as long as sets take that are moved to the far end
+        while ledger.rounds - began < (far if self.straight else patience):
             requests = self._agenda.next(at, self._start.value - at.value)
             if requests is None:
                 self._here = yield from self._step(at)

@@ -1,0 +1,162 @@
+"""Moves to the far end of a box: what they promise, when they are made, and that they cost nothing else."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+import scipy.integrate
+import scipy.stats
+from hypothesis import given
+from hypothesis import strategies as st
+
+import gracezo
+from gracezo.core.asks import Ask, Point, Steps
+from gracezo.core.box import Box
+from gracezo.core.keys import Key
+from gracezo.core.method import Problem
+from gracezo.core.types import FloatArray
+from gracezo.methods.auto.ways import Ledger
+from gracezo.methods.auto.ways.far import Far, improvement
+from gracezo.methods.auto.ways.sparse import Sparse
+
+D = 400
+
+
+class Margin:
+    """A score that saturates: tanh of a sum over all pixels, far from its boundary at x0; counted."""
+
+    def __init__(self, seed: int) -> None:
+        rng = np.random.default_rng([seed, 9])
+        self.slopes = rng.standard_normal(D)
+        self.x0 = (rng.random(D) < 0.3) * rng.random(D)
+        self.points: list[FloatArray] = []
+
+    def __call__(self, x: FloatArray) -> float:
+        assert x.min() >= 0.0
+        assert x.max() <= 1.0
+        self.points.append(x.copy())
+        return math.tanh(3.0 + 0.1 * float(self.slopes @ (x - self.x0)))
+
+
+@given(st.floats(-5.0, 5.0), st.floats(0.01, 10.0))
+def test_what_a_move_promises_is_the_mean_of_what_is_kept(mean: float, deviation: float) -> None:
+    change = scipy.stats.norm(mean, deviation)
+    kept, _ = scipy.integrate.quad(
+        lambda c: -c * change.pdf(c), mean - 12 * deviation, min(0.0, mean + 12 * deviation)
+    )
+    assert improvement(mean, deviation) == pytest.approx(max(kept, 0.0), abs=1e-7 * deviation)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_score_that_saturates_is_moved_over_its_boundary(seed: int) -> None:
+    f = Margin(seed)
+    result = gracezo.minimize(f, f.x0, bounds=[(0.0, 1.0)] * D, target=0.0, max_queries=300, seed=seed)
+    assert result.success
+    assert result.nfev == len(f.points) <= 150
+    assert f(result.x) == result.fun <= 0.0
+
+
+def test_points_are_the_same_whatever_the_evaluator_and_batches_are_filled() -> None:
+    f, rows = Margin(1), Margin(1)
+    bounds = [(0.0, 1.0)] * D
+    result = gracezo.minimize(f, f.x0, bounds=bounds, target=0.0, max_queries=300, seed=1, batch=8)
+    many = gracezo.minimize(
+        lambda points: np.array([rows(x) for x in points]),
+        f.x0, bounds=bounds, target=0.0, max_queries=300, seed=1, batch=8, vectorized=True,
+    )  # fmt: skip
+    assert result.nfev == many.nfev == len(f.points)
+    np.testing.assert_array_equal(f.points, rows.points)
+    assert result.rounds < result.nfev / 2
+
+
+def quadratic(x: FloatArray) -> float:
+    return float(((x - np.linspace(-0.3, 0.3, 200)) ** 2).sum())
+
+
+def sparse_bowl(x: FloatArray) -> float:
+    return float(((x[[3, 50, 120]] - [0.4, -0.9, 0.7]) ** 2).sum())
+
+
+@pytest.mark.parametrize("fun", [quadratic, sparse_bowl])
+@pytest.mark.parametrize("bounds", [None, [(-1.0, 0.8)] * 200])
+def test_where_f_bends_within_the_box_nothing_is_asked_for_it(
+    fun: object, bounds: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def run() -> list[bytes]:
+        asked: list[bytes] = []
+
+        def f(x: FloatArray) -> float:
+            asked.append(x.tobytes())
+            return fun(x)  # type: ignore[operator, no-any-return]
+
+        gracezo.minimize(f, np.zeros(200), bounds=bounds, max_queries=700, seed=2)
+        return asked
+
+    with_it = run()
+    monkeypatch.setattr(Far, "offer", lambda self, here: None)
+    assert with_it == run()
+
+
+# ---------------------------------------------------------------- by hand
+
+
+def told(steps: Steps[Point], values: list[float]) -> tuple[Point, list[FloatArray]]:
+    """Answer the queries of a leg with these values; return its end, and the points."""
+    asked: list[FloatArray] = []
+    try:
+        said = next(steps)
+        while True:
+            assert isinstance(said, Ask)
+            asked += [said.point(row) for row in range(len(said))]
+            said = steps.send(np.array([values[len(asked) - 1]]))
+    except StopIteration as end:
+        return end.value, asked
+
+
+def far(box: Box | None, d: int = 100) -> Far:
+    problem = Problem(d, bounds=box)
+    return Far(Sparse(problem, Ledger(1)), 1, Key(3).generator())
+
+
+def test_sets_go_to_the_farther_bounds_and_what_is_lower_is_kept() -> None:
+    box = Box.of(-1.0, 3.0, 100)
+    way = far(box)
+    start = Point(np.where(np.arange(100) % 2, 0.0, 2.0), 5.0)
+    end, asked = told(way.leg(start), [6.0, 5.0, 4.5])
+    assert len(asked) == 3
+    assert end.value == 4.5
+    np.testing.assert_array_equal(end.x, asked[-1])
+    moved = np.flatnonzero(end.x != start.x)
+    assert len(moved) == 10
+    changed = [np.flatnonzero(x != start.x) for x in asked]
+    assert len(np.unique(np.concatenate(changed))) == 30  # none of them twice
+    np.testing.assert_array_equal(end.x[moved], np.where(moved % 2, 3.0, -1.0))
+
+
+def test_sets_that_never_help_are_tried_four_times() -> None:
+    way = far(Box.of(-1.0, 3.0, 100))
+    start = Point(np.zeros(100), 5.0)
+    assert way.offer(start) is not None
+    end, asked = told(way.leg(start), [5.0, np.nan, 7.0, 6.0])
+    assert end is start
+    assert len(asked) == 4
+    assert way.offer(start) is None
+
+
+def test_sets_that_have_helped_are_halved_when_they_fail_for_longer() -> None:
+    way = far(Box.of(-1.0, 3.0, 100))
+    at, _ = told(way.leg(Point(np.zeros(100), 5.0)), [4.0])
+    end, asked = told(way.leg(at), [9.0] * 5)
+    assert end is at
+    assert len(asked) == 5
+    offer = way.offer(at)
+    assert offer is not None
+    assert offer.rounds == 20  # sets of five
+
+
+def test_without_a_far_end_there_is_nothing_to_offer() -> None:
+    start = Point(np.zeros(100), 5.0)
+    assert far(None).offer(start) is None
+    assert far(Box.of(-1.0, np.inf, 100)).offer(start) is None
