@@ -147,3 +147,17 @@ def test_on_the_command_line(
     assert {(row["index"], row["name"]) for row in rows} == {("1", "width"), ("3", "angle")}
     assert main(["screen", *screened[:-1], "none.txt"]) == 1
     assert "--names none.txt: No such file" in capsys.readouterr().err
+
+
+def test_a_jacobian_speaks_of_names() -> None:
+    names = [f"gain {place}" for place in range(50)]
+    found = gracezo.estimate_jacobian(
+        lambda x: np.array([2 * x[3], x[7] - x[3], 3 * x[7]]), np.zeros(50), names=names, seed=0
+    )
+    head, *_, first, second = str(found).splitlines()
+    assert head == "Jacobian: 2 of 50 columns found, of 3 outputs"
+    norms = [line.split()[:3] for line in (first, second)]
+    assert sorted(norms) == [["gain", "3", "2.23607"], ["gain", "7", "3.16228"]]
+    assert len(str(found).splitlines()) <= 15
+    none = gracezo.estimate_jacobian(lambda x: x, np.zeros(50), max_queries=1)
+    assert "0 of 50 columns found, of 0 outputs; not all that matter" in str(none).splitlines()[0]

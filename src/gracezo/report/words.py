@@ -10,6 +10,7 @@ import numpy as np
 from gracezo.core.names import Names
 from gracezo.core.result import GradientEstimate, Result, Status
 from gracezo.sensitivity.screening import Screening
+from gracezo.vectors.estimate import JacobianEstimate
 
 COORDINATES = 8
 """So many coordinates are listed in a terminal or a notebook."""
@@ -130,6 +131,37 @@ def gradient(found: GradientEstimate) -> str:
     ]
     if count > COORDINATES:
         lines.append(f"  the {COORDINATES} steepest:")
+    return "\n".join(lines + [f"    {row}" for row in columns(rows)])
+
+
+def jacobian(found: JacobianEstimate) -> str:
+    """Return an estimate of a Jacobian in at most 15 lines."""
+    outputs, size = found.shape
+    count = len(found.columns)
+    head = f"Jacobian: {count:,} of {counted(size, 'column')} found, of {counted(outputs, 'output')}"
+    cost = f"{counted(found.queries, 'query', 'queries')} in {counted(found.rounds, 'round')}"
+    left = "not measured" if math.isnan(found.residual) else f"{100.0 * found.residual:.2g} % of the squares"
+    lines = [
+        head if found.complete else f"{head}; not all that matter",
+        f"  {plain(found.message)}",
+        f"  cost      {cost}",
+        f"  residual  {left}",
+    ]
+    names = found.names or Names((size,))
+    rows = [
+        (
+            shortened(names[int(found.columns[i])]),
+            number(float(np.linalg.norm(found.values[:, i]))),
+            f"± {np.linalg.norm(found.errors[:, i]):.2g}",
+        )
+        for i in range(min(count, COORDINATES))
+    ]
+    if rows:
+        lines.append(
+            "  norms of the columns:"
+            if count <= COORDINATES
+            else f"  norms of the first {COORDINATES} columns:"
+        )
     return "\n".join(lines + [f"    {row}" for row in columns(rows)])
 
 

@@ -103,6 +103,11 @@ class JacobianEstimate:
             message=message,
         )
 
+    def __repr__(self) -> str:
+        from gracezo.report import words  # noqa: PLC0415
+
+        return words.jacobian(self)
+
     def tocsc(self) -> csc_array:
         """Return the Jacobian as a SciPy sparse array, m × d."""
         from scipy.sparse import csc_array  # noqa: PLC0415  # slow to import, and rarely wanted
