@@ -42,6 +42,10 @@ class Nonsense:
         return "nonsense"
 
 
+def interrupted(x: np.ndarray) -> float:
+    raise KeyboardInterrupt
+
+
 def never(x: np.ndarray) -> float:
     raise AssertionError("a query was spent")
 
@@ -64,10 +68,9 @@ def test_nonsense_is_refused_before_any_query(entry: str, name: str, tmp_path: A
     call = ENTRIES[entry]
     names = inspect.signature(call).parameters
     usual: dict[str, Any] = {"fun": never, "x0": np.ones(3), "x": np.ones(3), "journal": tmp_path / "run.db"}
-    if entry == "resume":
-        gracezo.minimize(
-            never, np.ones(3), f0=1.0, journal=gracezo.Journal(usual["journal"]), max_seconds=1e-9
-        )
+    if entry == "resume":  # of a run that has not ended
+        gracezo.minimize(interrupted, np.ones(3), journal=gracezo.Journal(usual["journal"], fingerprint="f"))
+        usual["journal"] = gracezo.Journal(usual["journal"], fingerprint="f")
     given = {key: value for key, value in usual.items() if key in names} | {name: Nonsense()}
     with pytest.raises((TypeError, ValueError)) as caught:
         call(**given)
