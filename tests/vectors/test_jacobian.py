@@ -64,6 +64,14 @@ def test_many_more_columns_than_outputs_are_all_found() -> None:
     assert found.queries <= 90
 
 
+def test_a_hundred_columns_of_five_outputs_are_not_called_dense() -> None:
+    """No set decodes before it is a twentieth of the space: how small is learned from the first that does."""
+    hidden = Hidden(100, 5, d=10_000)
+    found = gracezo.estimate_jacobian(hidden, hidden.x0, seed=0)
+    check(found, hidden, 1e-3)
+    assert found.queries <= 190
+
+
 def test_units_of_outputs_do_not_matter() -> None:
     plain, other = Hidden(), Hidden()
     units = 10.0 ** np.linspace(-8, 8, 8)

@@ -15,7 +15,7 @@ For s columns and m outputs that takes about s + (1 to 2.5)·s/m + 4 queries.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -37,6 +37,8 @@ _TINY_PARTS = 3  # sets that are looked at when the whole space does not decode
 _DENSE = (
     5e-3  # of what such a part would answer if all coordinates mattered as much: more is a dense Jacobian
 )
+_NEW = 0.05  # of an answer: what is outside of the span of others that large is no error
+_OFTEN = 32  # decoding is tried at least each time that there are so much more probes, one in as many
 _TINY = 20  # each has so many times fewer coordinates than there would be to a column, were there m of them
 
 
@@ -48,9 +50,35 @@ class _Set:
     stop: int
     probes: IntArray
     answers: FloatArray  # m × len(probes)
+    seen: int = 0  # answers that are in the basis of their span
+    basis: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
+    news: float = 1.0  # the share of the last answer outside of the span of those before
 
     def __len__(self) -> int:
         return self.stop - self.start
+
+    def grows(self, unit: FloatArray) -> bool:
+        """Whether the last answer shows a dimension of its own, by Gram and Schmidt: then nothing decodes.
+
+        Not that it must not: where columns stand out of a background, the last answer is new as well. So
+        among many probes it is tried now and then all the same.
+        """
+        count = self.answers.shape[1]
+        if self.basis.shape[1] < count:
+            wider = np.zeros((len(unit), 2 * count))
+            if self.seen:
+                wider[:, : self.seen] = self.basis[:, : self.seen]
+            self.basis = wider
+        for place in range(self.seen, count):
+            answer = self.answers[:, place] / unit
+            rest, span = answer, self.basis[:, :place]
+            for _ in range(2):
+                rest = rest - span @ (span.T @ rest)
+            left = float(np.linalg.norm(rest))
+            self.news = left / max(float(np.linalg.norm(answer)), 1e-300)
+            self.basis[:, place] = rest / max(left, 1e-300)
+        self.seen = count
+        return self.news > _NEW and bool(count % max(1, count // _OFTEN))
 
     def without(self, part: _Set, known: Decoded | None, space: Space) -> _Set:
         """Return what is left without a part at its beginning, asked as it was or known by its columns."""
@@ -111,6 +139,7 @@ class Search:
         self._left = 0.0  # squared norm of what was too small to be looked at
         self._dry = 0  # probes since a column was found
         self._dense = False
+        self._unit = np.ones(self._m)  # of the outputs: their errors at the beginning
 
     # ------------------------------------------------------------ the search
 
@@ -137,6 +166,7 @@ class Search:
         further = max(0, min(self._batch - 2, self._m + _SPARE - 1))
         found = yield from accuracy(self._at, self._space, self._noise, further)
         self._accuracy, self._root.probes, self._root.answers = found
+        self._unit = self._accuracy.errors(self._root.answers, len(self._root))
 
     def _search(self) -> Steps[bool]:
         root = self._root
@@ -153,7 +183,9 @@ class Search:
                 doubtful = not (yield from self._split(self._open.pop())) and not self._wary
             if self._dry > max(_PATIENCE, _PATIENCE_SETS * (self._m + _SPARE), len(self._columns)):
                 return False
-            self._open.sort(key=self._norm)
+            # The largest answer goes last, and is next. As long as no set was small enough to decode, the
+            # smallest is: how many columns there are is learned from one that is.
+            self._open.sort(key=self._norm if self._seen else lambda some: -len(some))
             while self._open and self._columns and self._norm(self._open[-1]) < self._tol * self._norm(root):
                 self._left += self._norm(self._open.pop()) ** 2
             if not self._open:
@@ -164,8 +196,11 @@ class Search:
         """Ask probe after probe of a set until it decodes; None if it does not with more than m of them."""
         number = 0
         while True:
-            decoded = self._decoded(some) if len(some.probes) else None
-            most = self._most(some) - len(some.probes)
+            most = self._m + self._common + _SPARE - len(some.probes)
+            decoded = None
+            if len(some.probes) and not (most > 0 and some.grows(self._unit)):
+                decoded = self._decoded(some)
+                most = self._most(some) - len(some.probes)
             if decoded is not None and self._is_doubtful(decoded):
                 most = min(most, _TAIL_SPARE - decoded.spare)
             elif decoded is not None:
@@ -262,10 +297,14 @@ class Search:
         return decoded is not None
 
     def _is_dense(self) -> Steps[bool]:
-        """Whether sets that should hold hardly a column all answer."""
+        """Whether sets that should hold hardly a column all answer.
+
+        Single coordinates, if columns are to be named at any price; where a fit would do without, sets in
+        which there would be one if there were some twenty times as many as outputs.
+        """
         assert self._accuracy is not None
         n = len(self._root)
-        size = max(1, n // (_TINY * self._m))
+        size = max(1, n // (_TINY * self._m)) if self._wary else 1
         errors = self._accuracy.errors(self._root.answers, size)
         share = self._norm(self._root) * np.sqrt(size / n)  # of a part, if all coordinates matter as much
         for place in range(1, _TINY_PARTS + 1):

@@ -289,7 +289,7 @@ class Fit:
         """What to add to the message."""
         if self.dense:
             return (
-                "; the Jacobian is dense: the fit moved all parameters, in random directions, "
-                "and none of them can be named"
+                "; more parameters matter than the outputs tell apart (a dense Jacobian): the fit moved all "
+                "parameters, in random directions, and names none of them"
             )
         return "; the outputs are noisy" if self.noisy else ""
