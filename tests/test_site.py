@@ -101,3 +101,20 @@ def test_every_link_of_the_site_leads_somewhere(built: Path) -> None:
             target = (page.parent / path).resolve() if path else page
             assert target.exists(), f"{page.name}: {link}"
             assert not anchor or anchor in anchors[target], f"{page.name}: {link}"
+
+
+def test_files_that_pages_name_are_there() -> None:
+    """As far as one can tell: some file of the repository ends with what stands in backticks."""
+    there = [
+        str(path)
+        for folder in ("src", "benchmarks", "examples", "tests", "tools", "faults")
+        for path in (ROOT / folder).rglob("*.*")
+    ]
+    for page in [*ROOT.glob("*.md"), *site_pages.DOCS.rglob("*.md")]:
+        if page.name == "CHANGELOG.md":  # of what was
+            continue
+        text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+        for name in re.findall(r"`(?:python )?([\w/]+\.py)`", text):
+            assert name in {"mine.py", "model.py"} or any(path.endswith(f"/{name}") for path in there), (
+                f"{page.name}: {name}"
+            )
