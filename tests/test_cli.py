@@ -104,3 +104,8 @@ def test_a_tiny_quick_table(capsys: pytest.CaptureFixture[str], tmp_path: Path) 
     assert "0.00508 ± 0.00242" in shown
     assert "≠" not in shown
     assert (tmp_path / "main.tex").read_text(encoding="utf-8").count("QUICK LOOK") == 1
+
+
+def test_more_coordinates_than_there_is_memory_for(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["minimize", "math:fsum", "--dim", "1" + 17 * "0", "--max-queries", "3"]) == 1
+    assert capsys.readouterr().err.startswith("gracezo: there is not enough memory: ")

@@ -57,6 +57,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except CommandError as error:
         print(f"gracezo: {error}", file=sys.stderr)
         return error.code
+    except MemoryError as error:
+        print(f"gracezo: there is not enough memory: {error}", file=sys.stderr)
+        return 1
     except BrokenPipeError:
         # The reader of our output has gone; give the interpreter something to flush into at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
