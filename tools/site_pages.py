@@ -62,6 +62,7 @@ PAGES: dict[str, list[str]] = {
         "screen",
         "groups",
         "global",
+        "large",
     ],
     "how-it-works/README": [
         "grace",
