@@ -25,7 +25,7 @@ SCALE = "scale" in inspect.signature(gracezo.minimize).parameters
 NAMES = {
     "coarse": r"coarse|plateau|grain|quanti|steps of",
     "kinks": r"kink",
-    "rough": r"rough|rippl",
+    "rough": r"\brough|rippl",
     "unbounded": r"lower bound|unbounded|without bound",
     "rounding": r"rounding",
     "noise": r"noise",
@@ -129,7 +129,9 @@ def run(case: Case, seed: int, minimize: Callable[..., Result] = gracezo.minimiz
         return Outcome(
             "CRASHED", meter.calls, np.nan, f"{type(error).__name__}: {error}", _asked(case, meter)
         )
-    left = (case.true(result.x) - case.floor) / case.height if np.isfinite(case.floor) else np.nan
+    left = np.nan
+    if np.isfinite(case.floor):  # a bound may leave nothing to be gained
+        left = (case.true(result.x) - case.floor) / (case.height or 1.0)
     word = _judged(case, result, left)
     return Outcome(
         word, meter.calls, left, f"{result.status}: {result.message}", _flaws(case, result, meter, word)

@@ -13,7 +13,7 @@ import time
 from collections import Counter
 
 import numpy as np
-from benchmarks.real import unusual
+from benchmarks.real import further, unusual
 from benchmarks.real.case import Case, Outcome, run
 from benchmarks.real.shapes import KINDS, Shape
 from benchmarks.real.verdicts import WORDS
@@ -22,7 +22,7 @@ from gracezo.core.types import FloatArray
 
 SHAPES = {
     name: (kind, make)
-    for kinds in (KINDS, unusual.KINDS)
+    for kinds in (KINDS, unusual.KINDS, further.KINDS)
     for kind, made in kinds.items()
     for name, make in made.items()
 }

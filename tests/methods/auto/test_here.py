@@ -253,7 +253,7 @@ def test_blocked_coordinates_cost_about_what_they_must() -> None:
     assert result.status == 0
     assert result.support.tolist() == [7]
     assert result.x[7] == pytest.approx(1.0, abs=1e-7)
-    assert result.nfev < 4 * 41
+    assert result.nfev < 4 * 41 + 20  # of which some make sure at the end
 
 
 def test_a_single_coordinate_that_is_shut_is_known_without_a_query() -> None:

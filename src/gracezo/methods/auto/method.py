@@ -161,11 +161,12 @@ class Descent:
                 if rough is None:
                     finish = yield from hunt.end(at, nonsmooth.coupled)
                     continue
-                at, depth = rough
                 yield Decided(
-                    "a longer look before the end has found lower values: the descent goes on there"
+                    "a longer look before the end has found lower values, or ripples: the descent goes on"
                 )
-                yield Moved(at)
+                if rough[0] is not at:
+                    yield Moved(rough[0])
+                at, depth = rough
                 if depth > 0.0:
                     return (yield from self._over_ripples(at, depth, key.child(0, 1)))
                 beyond += 1

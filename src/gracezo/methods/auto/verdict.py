@@ -10,14 +10,6 @@ noise could not hide one that matters; and where it is coarse, lower values may 
 coordinates (|x_i|). It is not, if they lie across them (|x_i − x_j|, the largest of several). Kinks in single
 coordinates add up: what f rises by when two sets of coordinates move is the sum of what it rises by when each
 moves.
-
-*Longer scales.* Where steps as long as a good part of the scale have come out as foreseen, f is smooth so
-far, and nothing is asked. Where none has, f is asked at such lengths, to both sides of where the run has come
-to. At a minimum all of them are higher. If one is lower, the run has stopped in a ripple, and ripples are
-noise by another name: their depth is measured as noise is, by equally spaced values, and the run goes on as
-on a noisy function; or from the lower point, where no ripples show. Along the coordinates that have never
-mattered f has no slope. That it does not curve down is seen on one side, at lengths over more orders of
-magnitude: from a saddle point one of them leads lower. Halving tells which coordinates do.
 """
 
 from __future__ import annotations
@@ -28,17 +20,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from gracezo.core.answers import lowest
 from gracezo.core.asks import Ask, OutOfQueries, Point, Role, SparseRows, Steps
 from gracezo.core.box import Box
-from gracezo.core.keys import Key
-from gracezo.core.moves import Few, Move, Wave, moved, rows_of
 from gracezo.core.result import Finish, Status
-from gracezo.core.shuffle import Shuffle
-from gracezo.core.types import FloatArray, IntArray, record
-from gracezo.estimators.noise import POINTS, judge
+from gracezo.core.types import FloatArray, IntArray
 from gracezo.methods.auto import constants
-from gracezo.methods.auto.here import Walls
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.instrument.look import insisted
 from gracezo.methods.auto.search import Search
@@ -51,10 +37,6 @@ _NEARER = 0.25  # of the lengths, at which kinks are told from curvature
 TRIALS = 4  # random halves and signs; each shows one link between two coordinates with a chance of a quarter
 _PLAINLY = 4.0  # times the error of f
 _ADDED = 1e-3  # share of the rise by which a sum may be missed: far more than what curvature adds to it
-BOTH_SIDES = tuple(side * 2.0**power * constants.SMOOTH for power in (2, 1, 0, -1) for side in (1, -1))
-"""Of the scale: how far is looked along coordinates that matter."""
-ONE_SIDE = tuple(length**2 for length in BOTH_SIDES[::2])
-"""The same along the others."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,147 +202,3 @@ def coupled(
         if told == trials:
             return False
     return n > 1
-
-
-@record
-class Lower:
-    """A lower value, and how to get there."""
-
-    move: Move
-    value: float
-
-    def point(self, at: Point, box: Box | None) -> Point:
-        """Return where it is, seen from a point."""
-        x = moved(at.x, self.move)
-        return Point(x if box is None else box.clip(x), self.value)
-
-    def halves(self) -> tuple[Move, Move]:
-        """Return both halves of what has moved."""
-        move = self.move
-        if isinstance(move, Wave):
-            middle = (move.start + move.stop) // 2
-            return move.part(move.start, middle), move.part(middle, move.stop)
-        assert isinstance(move, Few)
-        half = len(move) // 2
-        indices, values = move.indices, move.values
-        return Few(indices[:half], values[:half]), Few(indices[half:], values[half:])
-
-
-def lower_beyond(
-    at: Point,
-    support: Support,
-    rest: IntArray | Rest,
-    walls: Walls,
-    differences: Differences,
-    rng: np.random.Generator,
-    smooth: bool,
-) -> Steps[tuple[Point, float] | None]:
-    """Return a lower point at longer scales, and how deep the ripples are that hid it, if any is.
-
-    Parameters
-    ----------
-    at
-        Where the run has come to.
-    support, rest
-        The coordinates that have mattered, and the others.
-    walls, differences
-        The bounds, and what is known of f.
-    rng
-        Where directions are drawn from.
-    smooth
-        Whether steps have shown f to be smooth along the support.
-    """
-
-    def plainly(found: Lower | None) -> bool:
-        return found is not None and at.value - found.value > differences.negligible
-
-    found, level = None, 0.0
-    if not smooth:
-        met = support.indices[~walls.shut(support.indices, support.slopes)] if len(support) else rest
-        found = yield from lower(at, met, BOTH_SIDES, walls.box, rng)
-        if plainly(found):
-            level = yield from depth(at, met, rng)
-    if not plainly(found):
-        order = rest if isinstance(rest, Rest) else rng.permutation(rest)
-        found = yield from lower(at, order, ONE_SIDE, walls.box, rng)
-        if plainly(found) and found is not None:
-            found = yield from narrowed(at, found)
-    if found is None or not plainly(found):
-        return None
-    ripples = constants.STRIDE * differences.rounding < level < differences.scale  # no more: that is a wall
-    return found.point(at, walls.box), level if ripples else 0.0
-
-
-def lower(
-    at: Point,
-    coordinates: IntArray | Rest,
-    lengths: Sequence[float],
-    box: Box | None,
-    rng: np.random.Generator,
-) -> Steps[Lower | None]:
-    """Return the lowest point at longer scales along these coordinates, if it is lower.
-
-    Parameters
-    ----------
-    at
-        Where the run has come to.
-    coordinates
-        Those that move together.
-    lengths
-        How far, of the scale; each is one query, along a direction of its own. The opposite of a length goes
-        the other way.
-    box
-        The bounds, if there are any.
-    rng
-        Where the direction of each length is drawn from.
-    """
-    ways = {abs(length): _direction(coordinates, rng) for length in lengths}
-    steps = [ways[abs(length)].times(length) for length in lengths]
-    if box is not None:
-        steps = [_inside(box, at, step) for step in steps]
-    steps = [step for step in steps if step.reach > 0.0]
-    if not steps:
-        return None
-    values = yield Ask(at.x, rows_of(steps), Role.PROBE)
-    row = lowest(values)
-    return Lower(steps[row], float(values[row])) if values[row] < at.value else None
-
-
-def narrowed(at: Point, found: Lower) -> Steps[Lower]:
-    """Return what is lower by at least half as much with as few of its coordinates as halving leaves."""
-    while len(found.move) > 1:
-        enough = at.value + 0.5 * (found.value - at.value)
-        for half in found.halves():
-            (value,) = yield Ask(at.x, rows_of([half]), Role.PROBE)
-            if value <= enough:
-                found = Lower(half, float(value))
-                break
-        else:
-            break
-    return found
-
-
-def depth(at: Point, coordinates: IntArray | Rest, rng: np.random.Generator) -> Steps[float]:
-    """Return how deep ripples are, as a standard deviation; 0 where f is smooth at these lengths."""
-    way = _direction(coordinates, rng).times(constants.SMOOTH / (POINTS - 1))
-    values = yield Ask(at.x, rows_of([way.times(place) for place in range(1, POINTS)]), Role.CONFIRM)
-    return 0.0 if np.isnan(values).any() else judge(np.insert(values, 0, at.value))[1]
-
-
-def _direction(coordinates: IntArray | Rest, rng: np.random.Generator) -> Move:
-    """Return a random direction along coordinates."""
-    if isinstance(coordinates, Rest):
-        out = coordinates.without
-        order = Shuffle(coordinates.d, Key(int(rng.integers(2**63))), _lengths)
-        return Wave(order, 0, coordinates.d, indices=out, values=np.zeros(len(out)))
-    return Few(coordinates, _lengths(rng, len(coordinates)))
-
-
-def _lengths(rng: np.random.Generator, count: int) -> FloatArray:
-    return np.asarray(rng.uniform(0.5, 1.5, count) * rng.choice([-1.0, 1.0], count))
-
-
-def _inside(box: Box, at: Point, step: Move) -> Move:
-    """Return a step as the bounds leave it."""
-    assert isinstance(step, Few)
-    return Few(step.indices, box.place(at.x, step.indices, step.values) - at.x[step.indices])

@@ -29,7 +29,6 @@ _SAME = 0.3  # relative difference of slopes that pass for one
 _PRECISE = 0.01  # relative error of a slope that needs no pair to confirm it
 _PLAIN = 100.0  # times the noise: what a coordinate promises, if one query is to show its curvature
 _LONGER = 3  # times that a confirming look is made three times longer, to see the curvature
-_NEAR = 0.2  # share of the last length below which a kink passes for being right here
 _SURPRISE = 0.1  # share of the linear prediction by which a true one rarely misses
 _SEEN = 0.3  # share of the wanted length that shows the curvature well enough
 
@@ -293,10 +292,13 @@ class Confirmation:
         far, there = failed
         rise = (there - change) / (far - length)
         turn = (rise * length - change) / (rise + slope)
-        # What was probed alone, and downhill, leads down for certain, however near it turns.
-        nearest = 0.0 if not candidate.side and candidate.single else _NEAR * length
+        # A bend behind a kink right here makes it seem to turn ahead, by half of what is allowed. What was
+        # probed alone, and downhill, leads down for certain, however near it turns.
+        certain = self.thorough or (not candidate.side and candidate.single)
+        curvatures = self.differences.curvatures
+        bend = 0.0 if certain or not curvatures.known else curvatures.typical
         seen = turn * slope > constants.TRUST * self.differences.rounding
-        return turn if seen and turn > nearest else 0.0
+        return turn if seen and turn > bend * far * length / (rise + slope) else 0.0
 
     def _behind(
         self, candidate: Candidate, failed: tuple[float, float] | None, last: tuple[float, float]

@@ -171,8 +171,8 @@ class Stepper:
         """The lowest point met by looks."""
         self.care = 10.0
         """How much of the support's gradient must be known before a step."""
-        self.foreseen = 0.0
-        """The longest step of one coordinate in a step that came out as foreseen."""
+        self.unsure: BoolArray = np.zeros(0, np.bool_)
+        """Which of those met first have taken part in a step that was not foreseen."""
         self.forgone: FloatArray = np.zeros(0)
         """The slopes, of those met first, that were given up because no step along them brought anything."""
 
@@ -292,9 +292,10 @@ class Stepper:
         self._timing.redeem(best.change)
         missed = abs(best.change - path.foreseen(best.t)) / abs(best.change)
         # A step that came out as foreseen had all it needed; one that did not needs a fuller gradient.
-        if missed <= constants.FORESEEN:
-            self.foreseen = max(self.foreseen, float(np.abs(path.displacement(best.t)).max()))
         if missed > constants.FORESEEN:
+            unsure = path.displacement(best.t) != 0.0
+            unsure[: len(self.unsure)] |= self.unsure
+            self.unsure = unsure
             self.care = min(self.care * 10.0, FULL)
         elif missed < constants.FORESEEN / 3.0:
             self.care = max(self.care / 3.0, 4.0)

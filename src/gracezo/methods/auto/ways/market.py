@@ -297,8 +297,9 @@ class Market:
             late = rounds >= max(account.due, patience)
             if (reason or late) and self._offers(account, at):
                 present.end()
-                unguided = present.way is self._dense and self._dense.redeemed < 2.0 * _REDEEMED
-                self._turn(account, present, unguided if account.way is self._coordinates else reason)
+                if present.way is self._dense and account.way is self._coordinates:
+                    reason = self._dense.redeemed < 2.0 * _REDEEMED
+                self._turn(account, present, reason)
                 return
 
     def _reason(self, account: Account, at: Point) -> bool:

@@ -13,6 +13,7 @@ from gracezo.core.result import Finish
 from gracezo.core.types import IntArray
 from gracezo.methods.auto import constants
 from gracezo.methods.auto.belief import Belief
+from gracezo.methods.auto.beyond import Beyond
 from gracezo.methods.auto.here import Walls
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.instrument.look import answered
@@ -21,7 +22,7 @@ from gracezo.methods.auto.search.confirm import Found
 from gracezo.methods.auto.search.order import Rest, outside
 from gracezo.methods.auto.step.stepper import Stepper, Timing
 from gracezo.methods.auto.support.coordinates import Support
-from gracezo.methods.auto.verdict import Verdict, lower_beyond
+from gracezo.methods.auto.verdict import Verdict
 from gracezo.methods.auto.ways import LEAST, PARTS, Ledger, Offer
 from gracezo.methods.auto.ways.agenda import Agenda, Draws, Parts
 
@@ -139,13 +140,18 @@ class Sparse:
 
     def beyond(self, at: Point) -> Steps[tuple[Point, float] | None]:
         """Look at longer scales; return a lower point and how deep the ripples are that hid it, if any is."""
-        parts = self._parts
-        if self.noise or parts.search.flat:
+        parts, support, walls = self._parts, self._parts.support, self.walls
+        if parts.search.flat:
             return None
         rest, rng = self._agenda.fresh()
-        smooth = parts.stepper.foreseen >= constants.SMOOTH
-        found = yield from lower_beyond(at, parts.support, rest, self.walls, self.differences, rng, smooth)
-        self.done = self.done and found is None
+        open_ = np.flatnonzero(~walls.shut(support.indices, support.slopes))
+        unsure = support.indices[np.flatnonzero(parts.stepper.unsure)]
+        unsure = unsure[at.x[unsure] != self._start.x[unsure]]
+        if 4 * len(unsure) > parts.ledger.queries:
+            unsure = unsure[:0]  # that would take too many queries
+        looks = Beyond(at, self._start.value - at.value, walls, self.differences, rng)
+        found = yield from looks.lower(support, open_, rest, self._start.x, unsure)
+        self.done = self.done and (found is None or found[0] is at)
         return found
 
     def offer(self, here: Point) -> Offer | None:

@@ -1,0 +1,284 @@
+"""Longer scales: before a run is called converged, whether f is all that small differences say.
+
+At a minimum f is higher at all lengths up to the scale, to both sides. If it is lower at one of them, or
+where the parabola through both sides is least, the run goes on from there. And it has the same curvature near
+and far. If it rises by more close by than the rise from afar foretells, the run has stopped in a ripple, and
+ripples are noise by another name: their depth is measured as noise is, by equally spaced values, and the run
+goes on as on a noisy function.
+
+Along the coordinates that have never mattered f has no slope. That it does not curve down is seen at lengths
+over more orders of magnitude: from a saddle point one of them leads lower. Halving tells which of them do.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from gracezo.core.answers import lowest
+from gracezo.core.asks import Ask, OutOfQueries, Point, Role, SparseRows, Steps
+from gracezo.core.box import Box
+from gracezo.core.keys import Key
+from gracezo.core.moves import Few, Move, Wave, moved, rows_of
+from gracezo.core.shuffle import Shuffle
+from gracezo.core.types import FloatArray, IntArray, record
+from gracezo.estimators.noise import POINTS, judge
+from gracezo.methods.auto import constants
+from gracezo.methods.auto.here import Walls
+from gracezo.methods.auto.instrument.forward import Differences
+from gracezo.methods.auto.search.order import Rest, drawn
+from gracezo.methods.auto.support.coordinates import Support
+
+DRAWN = 8
+"""Directions along coordinates that have never mattered, at most."""
+
+
+@record
+class Lower:
+    """A lower value, and how to get there."""
+
+    move: Move
+    value: float
+
+    def point(self, at: Point, box: Box | None) -> Point:
+        """Return where it is, seen from a point."""
+        x = moved(at.x, self.move)
+        return Point(x if box is None else box.clip(x), self.value)
+
+    def halves(self) -> tuple[Move, Move]:
+        """Return both halves of what has moved."""
+        move = self.move
+        if isinstance(move, Wave):
+            middle = (move.start + move.stop) // 2
+            return move.part(move.start, middle), move.part(middle, move.stop)
+        assert isinstance(move, Few)
+        half = len(move) // 2
+        indices, values = move.indices, move.values
+        return Few(indices[:half], values[:half]), Few(indices[half:], values[half:])
+
+
+class Beyond:
+    """The looks from where a run has come to.
+
+    Parameters
+    ----------
+    at, fallen
+        Where that is, and the decrease so far.
+    walls, differences
+        The bounds, and what is known of f.
+    rng
+        Where directions are drawn from.
+    """
+
+    def __init__(
+        self, at: Point, fallen: float, walls: Walls, differences: Differences, rng: np.random.Generator
+    ) -> None:
+        self._at = at
+        self._box = walls.box
+        self._noise = differences.noise
+        self._rng = rng
+        self._rounding = differences.rounding
+        self._scale = differences.scale
+        self._plainly = max(
+            differences.negligible,
+            constants.TRUST * differences.rounding,
+            constants.FORGONE * min(fallen, differences.scale),
+        )
+
+    def lower(
+        self, support: Support, free: IntArray, rest: IntArray | Rest, start: FloatArray, unsure: IntArray
+    ) -> Steps[tuple[Point, float] | None]:
+        """Return a lower point, if any is, and how deep the ripples are that hide what is lower.
+
+        Parameters
+        ----------
+        support, free
+            The coordinates that have mattered, and which of them no bound holds.
+        rest
+            The others.
+        start
+            Where the run began.
+        unsure
+            Coordinates that took part in steps that were not foreseen, and may be asked one by one.
+        """
+        met, ease = support.indices[free], 1.0 / np.sqrt(support.smooth[free])
+        found, level = None, 0.0
+        if self._noise and len(met) and len(unsure):
+            found = yield from self._vertices(met, ease)
+        if found is None:
+            ways = np.abs(self._at.x[met] - start[met])
+            size = float(np.median(ways[ways > 0.0])) if ways.any() else 1.0
+            along = self._direction(rest)
+            if len(met):
+                along = Few(met, drawn(self._rng, len(met)) * ease / float(np.median(ease)))
+            found, rough = yield from self._along(along, size)
+            for length in () if self._noise else sorted(rough):
+                level = level or (yield from self._depth(along.times(length)))
+        if found is None and not level and len(unsure):
+            found = yield from self._back(unsure, start[unsure] - self._at.x[unsure])
+        if found is None and not level:
+            found = yield from self._outside(rest)
+        if found is None:
+            return (self._at, level) if level else None
+        return found.point(self._at, self._box), level
+
+    # ------------------------------------------------------------ along what matters
+
+    def _along(self, way: Move, size: float) -> Steps[tuple[Lower | None, list[float]]]:
+        """Return the lowest point along one direction, if it is lower; and at which lengths it may be rough.
+
+        `size` says how far coordinates have come as a rule. If that is nothing like the scale, both say how
+        far to look. Out of a ripple f rises by more than a sixteenth of what it rises by four times as far.
+        So it does out of a kink, but there it is four times as much more.
+        """
+        sizes = [size] if 0.25 < size < 4.0 else [1.0, size]
+        lengths = np.array([[0.5 * each * 4.0**-power for power in range(4)] for each in sizes])
+        found, even = yield from self._sides([way.times(length) for length in lengths.ravel().tolist()])
+        rows = even.reshape(lengths.shape)
+        with np.errstate(invalid="ignore", divide="ignore"):  # where evaluations have failed
+            excess = rows[:, 1:] - rows[:, :-1] / 16.0
+            shown = 4.0 * excess > rows[:, 1:] + 16.0 * self._plainly
+            ratio = excess[:, :-1] / excess[:, 1:]
+            rippled = shown[:, 1:] & ~((ratio > 3.5) & (ratio < 4.5))
+        return found, lengths[:, 2:][rippled].tolist()
+
+    def _sides(self, ways: Sequence[Move]) -> Steps[tuple[Lower | None, FloatArray]]:
+        """Return the lowest point to both sides of steps, and where parabolas are least, if it is lower.
+
+        And what f changes by, the same on both sides, for each of them.
+        """
+        steps = [self._cut(way.times(side)) for way in ways for side in (1.0, -1.0)]
+        values = yield from self._values(steps)
+        changes = values - self._at.value
+        odd, even = 0.5 * (changes[::2] - changes[1::2]), 0.5 * (changes[::2] + changes[1::2])
+        for row, (straight, bent) in enumerate(zip(odd.tolist(), even.tolist(), strict=True)):
+            if 0.0 < bent < math.inf and straight**2 > 4.0 * bent * self._plainly:
+                share = -0.5 * straight / bent
+                steps.append(steps[2 * row + (share < 0.0)].times(min(abs(share), 1.0)))
+        values = np.append(values, (yield from self._values(steps[len(values) :])))
+        return self._lowest(steps, values), even
+
+    def _vertices(self, coordinates: IntArray, ease: FloatArray) -> Steps[Lower | None]:
+        """Return where the parabolas along single coordinates of a noisy function are least, if it is lower.
+
+        Each is asked to both sides, so far away that its curvature stands out from the noise.
+        """
+        lengths = np.minimum(constants.TRUST * math.sqrt(2.0 * self._noise) * ease, 0.25)
+        sides = [self._cut(Few(coordinates, side * lengths)) for side in (1.0, -1.0)]
+        steps = [side.at(coordinates) for side in sides]
+        changes = yield from self._singly(np.tile(coordinates, 2), np.concatenate(steps))
+        ahead, behind = np.nan_to_num(changes).reshape(2, -1)
+        odd, even = 0.5 * (ahead - behind), np.maximum(0.5 * (ahead + behind), self._noise)
+        whole = (steps[0] == lengths) & (steps[1] == -lengths)
+        plain = whole & (np.abs(odd) > constants.LIKELY * self._noise)
+        way = np.where(plain, np.clip(-0.5 * odd / even, -1.0, 1.0) * lengths, 0.0)
+        trials: list[Move] = [Few(coordinates, share * way) for share in (1.0, 0.5)]
+        return self._lowest(trials, (yield from self._values(trials)))
+
+    def _back(self, coordinates: IntArray, ways: FloatArray) -> Steps[Lower | None]:
+        """Return the lowest point with one coordinate where it began, if that is lower.
+
+        A step along many of them may bring f down though it carries some too far: to where f is flat.
+        """
+        changes = yield from self._singly(coordinates, ways)
+        moves = [Few(coordinates[j : j + 1], ways[j : j + 1]) for j in range(len(ways))]
+        return self._lowest(moves, self._at.value + changes)
+
+    def _depth(self, spacing: Move) -> Steps[float]:
+        """Return how deep ripples are, as a standard deviation; 0 where there are none.
+
+        That is what they leave of equally spaced values. The present point is none of these: it lies lower
+        than what is around.
+        """
+        if self._box is not None:
+            assert isinstance(spacing, Few)
+            whole = self._box.inward(self._at.x, spacing.indices, POINTS * spacing.values)
+            spacing = Few(spacing.indices, whole / POINTS)
+        values = yield from self._values([spacing.times(float(place)) for place in range(1, POINTS + 1)])
+        level = judge(values)[1] if np.isfinite(values).all() else 0.0
+        rounding = constants.STRIDE * np.finfo(np.float64).eps * float(np.abs(values).max())
+        return level if max(self._plainly, rounding) < level < self._scale else 0.0  # more: that is a wall
+
+    # ------------------------------------------------------------ along the others
+
+    def _outside(self, rest: IntArray | Rest) -> Steps[Lower | None]:
+        """Return a lower point along coordinates that have never mattered, as few as halving leaves.
+
+        Where both sides of two directions leave f as it is, far away and near, these do not matter. Otherwise
+        directions are drawn until the chance is small that one is left that leads down: where two have to
+        move together (x₀·x₁), each of their signs is right in half of the draws. With noise nothing shows
+        near by.
+        """
+        rest = rest if isinstance(rest, Rest) else self._rng.permutation(rest)
+        found, unchanged, lengths = None, 0, 2 if self._noise else 5
+        for draw in range(DRAWN if len(rest) else 0):
+            length = 4.0 ** -(1 + 3 * draw % lengths)  # all of these, the first two far from each other
+            way = self._direction(rest).times(length)
+            if draw < 2:
+                found, even = yield from self._sides([way])
+                unchanged += abs(float(even[0])) <= self._rounding and not self._noise
+            else:
+                step = self._cut(way)
+                found = self._lowest([step], (yield from self._values([step])))
+            if found is not None:
+                return (yield from self._narrowed(found))
+            if unchanged == 2:
+                break
+        return None
+
+    def _narrowed(self, found: Lower) -> Steps[Lower]:
+        """Return what is lower by at least half as much with as few of its coordinates as halving leaves."""
+        while len(found.move) > 1:
+            enough = self._at.value + 0.5 * (found.value - self._at.value)
+            for half in found.halves():
+                (value,) = yield Ask(self._at.x, rows_of([half]), Role.PROBE)
+                if value <= enough:
+                    found = Lower(half, float(value))
+                    break
+            else:
+                break
+        return found
+
+    # ------------------------------------------------------------ asking
+
+    def _direction(self, coordinates: IntArray | Rest) -> Move:
+        """Return a random direction along coordinates."""
+        if isinstance(coordinates, Rest):
+            out = coordinates.without
+            order = Shuffle(coordinates.d, Key(int(self._rng.integers(2**63))), drawn)
+            return Wave(order, 0, coordinates.d, indices=out, values=np.zeros(len(out)))
+        return Few(coordinates, drawn(self._rng, len(coordinates)))
+
+    def _cut(self, step: Move) -> Move:
+        """Return a step as bounds leave it."""
+        if self._box is None:
+            return step
+        assert isinstance(step, Few)
+        here = self._at.x[step.indices]
+        return Few(step.indices, self._box.place(self._at.x, step.indices, step.values) - here)
+
+    def _values(self, steps: Sequence[Move]) -> Steps[FloatArray]:
+        """Ask f at some steps; what leads nowhere is not asked."""
+        values = np.full(len(steps), self._at.value)
+        moves = [row for row, step in enumerate(steps) if step.reach > 0.0]
+        if moves:
+            answers = yield Ask(self._at.x, rows_of([steps[row] for row in moves]), Role.PROBE)
+            if len(answers) < len(moves):
+                raise OutOfQueries
+            values[moves] = np.where(np.isnan(answers), np.inf, answers)
+        return values
+
+    def _singly(self, coordinates: IntArray, steps: FloatArray) -> Steps[FloatArray]:
+        """Ask f at steps of single coordinates; return what it changes by."""
+        values = yield Ask(self._at.x, SparseRows.coordinates(coordinates, steps), Role.PROBE)
+        if len(values) < len(steps):
+            raise OutOfQueries
+        return values - self._at.value
+
+    def _lowest(self, moves: Sequence[Move], values: FloatArray) -> Lower | None:
+        """Return the lowest of some moves, if it is plainly lower."""
+        if not len(values) or not self._at.value - values[row := lowest(values)] > self._plainly:
+            return None
+        return Lower(moves[row], float(values[row]))

@@ -1,0 +1,102 @@
+"""Looks before a success: what they find, and what they cost where there is nothing to find."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+import gracezo
+from gracezo.core.types import FloatArray
+
+SEEDS = range(6)
+
+
+def test_a_success_costs_eight_looks_along_what_matters_and_four_along_the_rest() -> None:
+    """A parabola of three of 500 coordinates is foreseen step by step: nothing else is asked at its end."""
+    asked: list[int] = []
+
+    def f(x: FloatArray) -> float:
+        asked.append(int(np.count_nonzero(x[3:])))
+        return float(((x[:3] - [0.7, -0.4, 0.9]) ** 2).sum())
+
+    result = gracezo.minimize(f, np.zeros(500), seed=0)
+    assert result.success
+    assert asked[-12:] == [0] * 8 + [497] * 4
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_two_that_only_matter_together_are_found(seed: int) -> None:
+    """Nothing shows of (1 − x₀x₁)² unless both move."""
+
+    def f(x: FloatArray) -> float:
+        return float((1 - x[10] * x[60]) ** 2 + (x[5] - 0.5) ** 2)
+
+    result = gracezo.minimize(f, np.zeros(100), seed=seed, max_queries=600)
+    assert result.fun < 1e-8, result.message
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_shallow_ripples_are_no_minimum(seed: int) -> None:
+    """Steps come out as foreseen above ripples of half a percent; the end is in one of them."""
+    rng = np.random.default_rng(seed)
+    goal = rng.uniform(0.3, 1.0, 5) * rng.choice([-1.0, 1.0], 5)
+
+    def f(x: FloatArray) -> float:
+        y = x[:5] - goal
+        return float(y @ y + 0.005 * (1.0 - np.cos(2.0 * np.pi * y / 0.05)).sum())
+
+    result = gracezo.minimize(f, np.zeros(50), seed=seed, max_queries=1000)
+    assert result.fun <= 0.05, result.message
+    assert not result.success or result.fun < 1e-6
+    assert result.status == 1 or re.search("rough", result.message) or result.fun < 1e-6
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_coordinate_that_went_too_far_comes_back(seed: int) -> None:
+    """Bells turned over: a step along all of them may carry one to where f is flat."""
+    rng = np.random.default_rng(seed)
+    goal, heights = rng.uniform(0.6, 1.0, 6) * rng.choice([-1.0, 1.0], 6), 10.0 ** rng.uniform(-1, 0, 6)
+
+    def f(x: FloatArray) -> float:
+        return float(heights @ -np.expm1(-3.0 * (x[:6] - goal) ** 2))
+
+    result = gracezo.minimize(f, np.zeros(60), seed=seed, max_queries=1500)
+    assert not result.success or result.fun < 1e-6 * f(np.zeros(60))
+
+
+@pytest.mark.parametrize("offset", [0.0, 1e5, -1e5])
+@pytest.mark.parametrize("seed", range(3))
+def test_kinks_near_by_are_found_below_a_large_offset(offset: float, seed: int) -> None:
+    """By |f| alone a step would be a million times too long, and the kink would seem to be right here."""
+    rng = np.random.default_rng(seed)
+    goal = 1e-3 * rng.uniform(0.3, 1.0, 3) * rng.choice([-1.0, 1.0], 3)
+
+    def f(x: FloatArray) -> float:
+        return float(1e3 * np.abs(x[:3] - goal).sum() + offset)
+
+    result = gracezo.minimize(f, np.zeros(80), seed=seed, max_queries=800)
+    assert result.fun - offset <= 1e-6 * (f(np.zeros(80)) - offset), result.message
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e3])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_noisy_minimum_is_looked_at_coordinate_by_coordinate(scale: float, seed: int) -> None:
+    """Slopes that cancel in one noisy sum do not hide; what is left is of the size of the noise."""
+    rng = np.random.default_rng(seed)
+    weights = 10.0 ** rng.uniform(-1, 0, 6)
+    goal = scale * rng.uniform(0.3, 1.0, 6) * rng.choice([-1.0, 1.0], 6)
+    draws = np.random.default_rng([seed, 1])
+
+    def exact(x: FloatArray) -> float:
+        return float(weights @ ((x - goal) / scale) ** 2)
+
+    result = gracezo.minimize(
+        lambda x: exact(x) + 1e-4 * draws.standard_normal(),
+        np.zeros(6),
+        scale=np.full(6, scale),
+        seed=seed,
+        max_queries=600,
+    )
+    assert not result.success or exact(result.x) <= 20e-4, result.message
