@@ -127,7 +127,6 @@ class TestPath:
             np.array([0]),
             lambda t: np.array([t]),
             -1.0,
-            expand=0.6,
             batch=1,
             share=lambda t: min(1.0, 1.0 / t),
         )

@@ -31,9 +31,6 @@ from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.search.order import Rest, drawn
 from gracezo.methods.auto.support.coordinates import Support
 
-DRAWN = 8
-"""Directions along coordinates that have never mattered, at most."""
-
 
 @record
 class Lower:
@@ -139,9 +136,9 @@ class Beyond:
         rows = even.reshape(lengths.shape)
         with np.errstate(invalid="ignore", divide="ignore"):  # where evaluations have failed
             excess = rows[:, 1:] - rows[:, :-1] / 16.0
-            shown = 4.0 * excess > rows[:, 1:] + 16.0 * self._plainly
+            shown = excess > constants.CLEARLY * rows[:, 1:] + constants.TRUST * self._plainly
             ratio = excess[:, :-1] / excess[:, 1:]
-            rippled = shown[:, 1:] & ~((ratio > 3.5) & (ratio < 4.5))
+            rippled = shown[:, 1:] & ~(np.abs(ratio / 4.0 - 1.0) < constants.UNSEEN)
         return found, lengths[:, 2:][rippled].tolist()
 
     def _sides(self, ways: Sequence[Move]) -> Steps[tuple[Lower | None, FloatArray]]:
@@ -213,7 +210,7 @@ class Beyond:
         """
         rest = rest if isinstance(rest, Rest) else self._rng.permutation(rest)
         found, unchanged, lengths = None, 0, 2 if self._noise else 5
-        for draw in range(DRAWN if len(rest) else 0):
+        for draw in range(constants.DRAWN if len(rest) else 0):
             length = 4.0 ** -(1 + 3 * draw % lengths)  # all of these, the first two far from each other
             way = self._direction(rest).times(length)
             if draw < 2:

@@ -52,34 +52,54 @@ REPEATS = 256
 
 # ------------------------------------------------------------ steps
 
-EXPAND = 0.75
-"""Share of the linear prediction above which the line search doubles its step: at ¾ the parabola through what
-is known has its minimum at twice the length.
-"""
 FORESEEN = 0.3
-"""A step counts as foreseen when its decrease was predicted within this share."""
-SHORT = 0.3
-"""A step cut below this share of the model's length has met something the model does not know."""
+"""A step is as foreseen if its decrease was predicted within this share, and its length is no less than this
+share of the model's; a trial beside another is so much shorter.
+"""
 OVERHEAD = 6.0
 """First guess of what a step costs beside the search, in queries; measured afterwards."""
 MEMORY = 50
 """Pairs of steps and gradient changes kept by the quasi-Newton model."""
+ARMIJO = 1e-4
+"""Share of the linear prediction that makes a decrease: Nocedal and Wright's c₁, Lewis and Overton's, too."""
+WOLFE = 0.5
+"""Share of the slope that is left where a step across kinks may end: Lewis and Overton's c₂."""
+TRIALS = 5
+"""Lengths after which a direction is given up; the last pairs, or steps, that tell how it goes."""
+LASTING = 3
+"""Times in a row that are no chance: steps that fail, or that tell what becomes of promises."""
 
 # ------------------------------------------------------------ kinks
 
+BLUR = 0.01
+"""Share by which a slope, or the place of a kink, may be off and be known."""
+DRAWN = 8
+"""Random directions, or halves and signs, that are drawn before what they do not show is not there."""
 
 # ------------------------------------------------------------ ways
 
+CLEARLY = 0.25
+"""Of another: what is clearly less. A way that brings less has lost; so much shorter, a kink is told from
+curvature; so much of what was asked may be asked again to make sure.
+"""
+LEAST = 50
+"""Rounds in which a way shows what it brings, however few coordinates there are."""
+PARTS = 8
+"""Of the rounds that a gradient takes: after each of them another way may be taken. Fewer than one in so many
+coordinates are few.
+"""
 DECADES = 1.0
 """Standard deviation of log10(size) beyond which coordinates are of different orders of magnitude."""
 SMOOTH = 1.0 / 8.0
-"""Of the scale: a step so long that came out as foreseen shows that f is smooth so far."""
+"""Of the scale, or of how far coordinates have come: a first step where nothing is known."""
 SMALL = 1e-3
-"""Of the size of f, or of the decrease: what deserves another look; what rounding may not hide of it."""
-NOTHING = 1e-13
-"""Of the decrease so far: an |f| of which nothing more is to be had."""
+"""Of the size of f, of the decrease, or of a way: next to nothing, that deserves another look; what rounding
+may not hide.
+"""
 FORGONE = 1e-6
-"""Share of the decrease so far that slopes may still promise where a run has converged."""
+"""Share of the decrease so far that slopes may still promise where a run has converged; share of the way up
+to which a kink is located, or a coordinate swept.
+"""
 BOTTOMLESS = 2.0**50
 """Times its size: an f that has fallen by so much has no lower bound in sight."""
 ANSWERS = 4

@@ -20,13 +20,13 @@ from gracezo.core.box import Box
 from gracezo.core.moves import Few, Move, moved
 from gracezo.core.places import Place, replaced
 from gracezo.core.types import BoolArray, FloatArray, IntArray
+from gracezo.methods.auto import constants
 from gracezo.methods.auto.instrument.look import Heard
 
 _NONE: IntArray = np.zeros(0, np.int64)
-_PLAINLY = 1000.0 * float(np.finfo(np.float64).eps)  # times |x|: a step that is rounded by 0.1 % at most
-BEYOND = 1.0 + 8.0 * float(np.finfo(np.float64).eps)
+_ULP = float(np.finfo(np.float64).eps)
+BEYOND = math.fsum((1.0, 2.0 * constants.TRUST * _ULP))
 """Times the way to a wall: a step whose sum is not rounded short of it. What is beyond is cut."""
-_AT = 4.0 * float(np.finfo(np.float64).eps)  # times |x|: a wall so near is reached
 
 
 class Walls:
@@ -99,7 +99,7 @@ class Walls:
 
     def plainly(self, indices: IntArray) -> FloatArray:
         """Return how far each coordinate has to go for its displacement not to be lost in its precision."""
-        return np.asarray(_PLAINLY * np.abs(self._x[indices]))
+        return np.asarray(_ULP / constants.SMALL * np.abs(self._x[indices]))
 
     # ------------------------------------------------------------ the way down
 
@@ -126,7 +126,9 @@ class Walls:
     def _at(self, box: Box | None, indices: IntArray, slopes: FloatArray) -> BoolArray:
         if box is None:
             return np.zeros(len(indices), np.bool_)
-        return np.asarray(box.ahead(self._x, indices, -slopes) <= _AT * np.abs(self._x[indices]))
+        return np.asarray(
+            box.ahead(self._x, indices, -slopes) <= constants.TRUST * _ULP * np.abs(self._x[indices])
+        )
 
     def promise(self, indices: IntArray, slopes: FloatArray, diagonal: FloatArray) -> float:
         """Return the decrease of Newton steps along each coordinate alone, as far as there is room."""

@@ -33,7 +33,6 @@ from gracezo.methods.auto.ways.nonsmooth import Nonsmooth
 from gracezo.methods.auto.ways.sparse import Sparse
 from gracezo.methods.grouped import Grouped
 
-_FARTHER = 20  # times that a run goes on from a lower point at a longer distance, where no ripples show
 R = TypeVar("R")
 _EXACT = {Role.PROBE: Role.SET, Role.TRIAL: Role.STEP}
 _NOISY = {Role.CONFIRM: Role.PROBE, Role.REFRESH: Role.PROBE}
@@ -170,7 +169,7 @@ class Descent:
                 if depth > 0.0:
                     return (yield from self._over_ripples(at, depth, key.child(0, 1)))
                 beyond += 1
-                if beyond == _FARTHER:
+                if beyond == constants.DRAWN:
                     finish = Finish(Status.STUCK, "f is rough or jumps: lower values lie at longer distances")
         except OutOfQueries:
             if not self._remarks(market) and not self._problem.random:

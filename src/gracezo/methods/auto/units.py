@@ -10,11 +10,12 @@ stands a change of variables, z = x / scale and v = f / unit:
   by orders of magnitude; else one for all: |x0| if that is large, the width of the bounds if that is small.
 - The unit is |f(x0)|. Where f(x0) = 0, it is by how much f would change over one scale, as the first
   change that was seen says.
-- A value is cut at 2^±200 units: walls of 1e300 are as good as walls of 1e60, and no square overflows.
+- A value is cut at 2^±204 units: walls of 1e300 are as good as walls of 1e60, and no square overflows.
 """
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -29,10 +30,9 @@ from gracezo.core.steps import relayed
 from gracezo.core.types import FloatArray, IntArray
 from gracezo.methods.auto import constants
 
-LARGEST = 2.0**200
-"""Units at which values are cut."""
-_ORDINARY = 32.0  # sizes from its inverse to it pass for one
-_FINEST = 2.0**-40  # of |x|: no scale is finer, or a change by it would be lost in the rounding of x
+_ULP = float(np.finfo(np.float64).eps)
+LARGEST = math.ldexp(1.0, np.finfo(np.float64).maxexp // 5)
+"""Units at which values are cut: no fifth power of them overflows."""
 
 
 class Units:
@@ -70,10 +70,10 @@ class Units:
         sizes = problem.scale
         if sizes is None:
             sizes = _sizes(problem, at.x) if learn else np.ones(1)
-        if isinstance(at.x, Place) and _FINEST * at.x.largest < sizes[0] and len(sizes) == 1:
+        if isinstance(at.x, Place) and _ULP / constants.SMALL * at.x.largest < sizes[0] and len(sizes) == 1:
             sizes = np.exp2(np.rint(np.log2(sizes)))  # none is too fine
         else:
-            sizes = np.exp2(np.rint(np.log2(np.maximum(sizes, _FINEST * np.abs(dense(at.x))))))
+            sizes = np.exp2(np.rint(np.log2(np.maximum(sizes, _ULP / constants.SMALL * np.abs(dense(at.x))))))
         alike = bool((sizes == sizes[0]).all())
         candidates = [abs(at.value), problem.noise or 0.0]
         if problem.known is not None:
@@ -220,9 +220,9 @@ def _sizes(problem: Problem, x: FloatArray) -> FloatArray:
     # One size for all. A small x0 says nothing, since many begin near zero, nor does a wide box.
     common = float(np.median(away)) if len(away) else 1.0
     width = float(np.median(room))
-    if width < 1.0 / _ORDINARY:
+    if width < 1.0 / constants.STRIDE:
         return np.full(1, width)
-    return np.full(1, common if common > _ORDINARY else 1.0)
+    return np.full(1, common if common > constants.STRIDE else 1.0)
 
 
 def _away(x: FloatArray) -> FloatArray:

@@ -31,12 +31,7 @@ from gracezo.methods.auto.search import Search
 from gracezo.methods.auto.search.order import Rest, written
 from gracezo.methods.auto.support.coordinates import Support
 
-_CHECK = 0.25  # share of all queries that it may take to make sure
 _ACROSS = "each coordinate leads uphill, but f has kinks across them"
-_NEARER = 0.25  # of the lengths, at which kinks are told from curvature
-TRIALS = 4  # random halves and signs; each shows one link between two coordinates with a chance of a quarter
-_PLAINLY = 4.0  # times the error of f
-_ADDED = 1e-3  # share of the rise by which a sum may be missed: far more than what curvature adds to it
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +112,7 @@ class Verdict:
         steepest = np.maximum(np.abs(support.slopes), np.abs(given_up))
         promises = steepest**2 / (2.0 * support.smooth)
         suspects = np.flatnonzero(promises * len(support) > constants.FORGONE * self.fallen)
-        if not 0 < 2 * len(suspects) <= _CHECK * self.spent:
+        if not 0 < 2 * len(suspects) <= constants.CLEARLY * self.spent:
             return False
         lengths, rounding = support.lengths()[suspects], self.differences.rounding
         return (yield from uphill(at, support.indices[suspects], lengths, rounding, self.box))
@@ -145,7 +140,7 @@ def uphill(
         open_ = box.place(at.x, sides, both) != at.x[sides]
         both, sides = both[open_], sides[open_]
     changes, _ = yield from insisted(at, SparseRows.coordinates(sides, both), Role.CONFIRM)
-    return bool(np.all(changes > _PLAINLY * rounding))
+    return bool(np.all(changes > constants.TRUST * rounding))
 
 
 def coupled(
@@ -154,7 +149,7 @@ def coupled(
     lengths: FloatArray,
     rounding: float,
     rng: np.random.Generator,
-    trials: int = TRIALS,
+    trials: int = constants.DRAWN // 2,
 ) -> Steps[bool]:
     """Return whether kinks couple coordinates none of which leads downhill alone.
 
@@ -191,12 +186,12 @@ def coupled(
                 raise OutOfQueries
             one, two, both = (float(value) - at.value for value in values)
             # With short lengths curvature, too, adds no more than rounding for each coordinate.
-            allowed = 4.0 * n * rounding + _ADDED * (abs(one) + abs(two))
+            allowed = constants.TRUST * n * rounding + constants.SMALL * (abs(one) + abs(two))
             return abs(both - one - two) - allowed
 
         far = yield from missed(1.0)
-        near = (yield from missed(_NEARER)) if far > 0.0 else 0.0
-        if near > _NEARER**1.5 * far > 0.0:
+        near = (yield from missed(constants.CLEARLY)) if far > 0.0 else 0.0
+        if near > constants.CLEARLY**1.5 * far > 0.0:
             return True
         told += math.isfinite(far) and not math.isnan(near)
         if told == trials:

@@ -20,7 +20,7 @@ def straight(t: float) -> FloatArray:
 def tried(value: Callable[[float], float], batch: int) -> tuple[list[list[float]], list[Trial]]:
     """Search along a line of slope -2; return the lengths of each round, and the trials."""
     at = Point(np.zeros(1), 0.0)
-    steps = line_search(at, np.array([0]), straight, -2.0, expand=0.6, batch=batch)
+    steps = line_search(at, np.array([0]), straight, -2.0, batch=batch)
     asked: list[list[float]] = []
     said = next(steps)
     while True:
@@ -33,7 +33,7 @@ def tried(value: Callable[[float], float], batch: int) -> tuple[list[list[float]
 
 
 def test_a_trial_without_a_value_shortens_the_step() -> None:
-    steps = line_search(Point(np.zeros(1), 0.0), np.array([0]), straight, -2.0, expand=0.6, batch=1)
+    steps = line_search(Point(np.zeros(1), 0.0), np.array([0]), straight, -2.0, batch=1)
     said = [next(steps), *(steps.send(np.array([np.nan])) for _ in range(2))]
     assert [ask.point(0)[0] for ask in said if isinstance(ask, Ask)] == pytest.approx([1.0, 0.9, 0.27])
     with pytest.raises(StopIteration) as end:

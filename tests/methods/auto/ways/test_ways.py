@@ -71,15 +71,15 @@ def sweep(n: int, box: Box | None = None, noise: float = 0.0) -> Coordinates:
     return Coordinates(Walls(box), np.arange(n), np.zeros(n), noise, np.random.default_rng(0))
 
 
-@pytest.mark.parametrize(("centre", "queries"), [(1.0, 6), (-1.0, 7), (0.03, 3), (0.0, 2)])
+@pytest.mark.parametrize(("centre", "queries"), [(1.1, 6), (-1.1, 7), (0.04, 3), (0.0, 2)])
 def test_a_parabola_is_solved_by_its_vertex(centre: float, queries: int) -> None:
-    """The sides are tried at 0.1; doublings end at 1.6, before the vertex."""
+    """The sides are tried at an eighth; doublings end at 2, before the vertex."""
     way, f = sweep(1), bowl(centre)
     point, asks = followed(way.leg(start := at(f, 0.0)), f)
     assert len(asks) == queries
     assert point.x[0] == pytest.approx(centre, abs=1e-12)
     assert (point is start) == (centre == 0.0)
-    length = max(abs(centre), 0.025)  # of its last move, or a quarter of what was tried
+    length = max(abs(centre), 1.0 / 32.0)  # of its last move, or a quarter of what was tried
     assert places(followed(way.leg(point), f)[1]) == pytest.approx([centre + length, centre - length])
 
 
@@ -159,8 +159,8 @@ def test_a_failed_evaluation_is_infinitely_bad_and_none_is_the_end() -> None:
         return np.nan if x[0] > 0.5 else float(abs(x[0] - 1.0))
 
     point, asks = followed(sweep(1).leg(at(f, 0.0)), f)
-    assert places(asks) == pytest.approx([0.1, 0.2, 0.4, 0.8])  # no parabola goes through infinity
-    assert (point.x[0], point.value) == (0.4, 0.6)
+    assert places(asks) == pytest.approx([0.125, 0.25, 0.5, 1.0])  # no parabola goes through infinity
+    assert (point.x[0], point.value) == (0.5, 0.5)
     assert len(followed(sweep(1).leg(at(f, 0.45)), f)[1]) == 2
     steps = sweep(1).leg(at(f, 0.0))
     next(steps)

@@ -10,11 +10,7 @@ import numpy as np
 
 from gracezo.core.asks import Ask, Point, Role, SparseRows, Steps
 from gracezo.core.types import FloatArray, IntArray
-
-_SHORTER = 0.9  # after a first trial without a value
-_FURTHER = 1.01  # the least that a doubled step must add to the prediction
-_TRIALS = 5  # shorter lengths after which a direction is given up: it is no descent
-_BESIDE = 0.3  # in a batch: times the next shorter length, tried beside it
+from gracezo.methods.auto import constants
 
 
 @dataclass(frozen=True)
@@ -32,7 +28,6 @@ def line_search(
     steps: Callable[[float], FloatArray],
     slope: float,
     *,
-    expand: float,
     batch: int,
     share: Callable[[float], float] = lambda t: 1.0,
     role: Role = Role.STEP,
@@ -52,7 +47,7 @@ def line_search(
     """
     trials: list[Trial] = []
     t = 1.0
-    for _ in range(_TRIALS):
+    for _ in range(constants.TRIALS):
         lengths = [length for length in _ladder(t, trials, batch) if _moves(at, indices, steps(length))]
         if not lengths:
             break  # shorter than the precision of x
@@ -65,22 +60,23 @@ def line_search(
         trials.extend(new)
         best = min(trials, key=lambda trial: trial.change)
         longest = max(trials, key=lambda trial: trial.t)
-        if best is longest and best.change <= expand * slope * best.t * share(best.t):
+        # The parabola through what is known has its minimum at t/2(1 − change/(slope·t)): at ¾, twice as far.
+        if best is longest and best.change <= 0.75 * slope * best.t * share(best.t):
             t = 2.0 * best.t
-            if 2.0 * share(t) <= _FURTHER * share(best.t):
+            if 2.0 * share(t) <= (1.0 + constants.SMALL) * share(best.t):
                 break
             continue
-        if best.change <= 1e-4 * slope * best.t * share(best.t):
+        if best.change <= constants.ARMIJO * slope * best.t * share(best.t):
             vertex, more = _vertex(trials, slope * share(best.t))
             if more > worth * abs(best.change):
                 t = vertex
                 continue
             break
-        if len(new) < len(lengths) or len(trials) >= _TRIALS:
+        if len(new) < len(lengths) or len(trials) >= constants.TRIALS:
             break
         shortest = min(trials, key=lambda trial: trial.t)
         if shortest.change == math.inf:
-            t = shortest.t * (_SHORTER if len(trials) == len(new) else 0.3)
+            t = shortest.t * (1.0 - constants.UNSEEN if len(trials) == len(new) else constants.FORESEEN)
             continue
         left = share(shortest.t)
         bend = shortest.change - slope * shortest.t * left
@@ -153,5 +149,5 @@ def _ladder(t: float, trials: list[Trial], batch: int) -> list[float]:
     if batch == 1 or not trials:
         return [t]
     if t < trials[0].t:
-        return [t, _BESIDE * t]
+        return [t, constants.FORESEEN * t]
     return [t * 2.0**k for k in range(min(2 if len(trials) == 1 else 4, batch))]

@@ -20,13 +20,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from gracezo.core.types import BoolArray, FloatArray, IntArray
+from gracezo.methods.auto import constants
 from gracezo.methods.auto.here import BEYOND, Walls
 
-_CURVED = 0.01  # s·y as a share of Σ|s·y|, in any scale of x: below it a pair is left out
 _POWERS = (1.0, 0.5, 0.0)  # of the measured diagonal, which the model may begin from
-_RECENT = 5  # pairs that decide which
-_CLEARLY = 1.0  # how much better another power must explain them than the measured one, in log cos²
-_ROUNDS = 10  # in which coordinates may be found to meet a wall
 
 
 class Model:
@@ -61,7 +58,7 @@ class Model:
         steps, changes = steps.take(chosen, axis=1), changes.take(chosen, axis=1)
         curvatures = _products(steps, changes)
         # A pair that shows no curvature on the free coordinates is left out.
-        shows = curvatures > _CURVED * _products(np.abs(steps), np.abs(changes))
+        shows = curvatures > constants.BLUR * _products(np.abs(steps), np.abs(changes))
         if not shows.all():
             steps, changes, curvatures = steps[shows], changes[shows], curvatures[shows]
         direction = np.zeros(n)
@@ -119,7 +116,7 @@ def _fitted(
         for power in _POWERS:
             candidate = diagonal if power == 1.0 else np.exp(power * logs + (1.0 - power) * logs.mean())
             cosines = curvatures**2 / ((squares @ candidate) * (changed @ (1.0 / candidate)))
-            explained = float(np.log(cosines).sum()) + (_CLEARLY if power == 1.0 else 0.0)
+            explained = float(np.log(cosines).sum()) + (1.0 if power == 1.0 else 0.0)
             if explained > most:
                 most, chosen = explained, candidate
         along, across = squares[-1] * chosen, changed[-1] / chosen
@@ -138,7 +135,12 @@ def _two_loops(
 ) -> FloatArray:
     """Return B⁻¹q."""
     if len(steps):
-        diagonal = _fitted(steps[-_RECENT:], changes[-_RECENT:], curvatures[-_RECENT:], diagonal)
+        diagonal = _fitted(
+            steps[-constants.TRIALS :],
+            changes[-constants.TRIALS :],
+            curvatures[-constants.TRIALS :],
+            diagonal,
+        )
     alphas = []
     for s, y, curvature in zip(steps[::-1], changes[::-1], curvatures[::-1], strict=True):
         alpha = float(s @ q) / curvature
@@ -226,7 +228,7 @@ def newton_path(
         return Path(walls, indices, slopes, model.direction(slopes, diagonal))
     free = ~walls.held(indices, slopes)
     step, wish = np.zeros(len(slopes)), np.zeros(len(slopes))
-    for _ in range(_ROUNDS):
+    while True:
         step[free] = wish[free] = model.direction(slopes, diagonal, free)[free]
         ahead = walls.ahead(indices, step)
         through = free & (np.abs(step) > ahead)

@@ -28,12 +28,8 @@ from gracezo.methods.auto.search import Search
 from gracezo.methods.auto.step.line import Trial, line_search, slope_at_best
 from gracezo.methods.auto.step.quasi_newton import Model, Path, newton_path
 from gracezo.methods.auto.support.coordinates import Support
-from gracezo.methods.auto.support.kinks import WORTH
+from gracezo.methods.auto.support.kinks import Corner
 from gracezo.methods.auto.ways import Ledger
-
-FULL = 1e8  # care at which a refresh leaves nothing out
-_LASTING = 3  # failures in a row after which all slopes are measured; after one more they are given up
-_SEARCH = 4.0  # queries that the search for a kink takes at the least
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,7 +174,7 @@ class Stepper:
 
     def be_careful(self) -> None:
         """Make no step before all slopes are known."""
-        self.care = FULL
+        self.care = 1.0 / constants.QUIET
 
     def path(self) -> Path:
         """Return the way of the step that the model would make now."""
@@ -205,7 +201,6 @@ class Stepper:
             support.indices,
             path.asked,
             path.slope,
-            expand=constants.EXPAND,
             batch=self._ledger.batch,
             share=path.share,
             role=Role.TRIAL if self._differences.noise else Role.STEP,
@@ -296,13 +291,13 @@ class Stepper:
             unsure = path.displacement(best.t) != 0.0
             unsure[: len(self.unsure)] |= self.unsure
             self.unsure = unsure
-            self.care = min(self.care * 10.0, FULL)
+            self.care = min(self.care * 10.0, 1.0 / constants.QUIET)
         elif missed < constants.FORESEEN / 3.0:
             self.care = max(self.care / 3.0, 4.0)
         doubt = min(missed, 1.0) * abs(best.change)
         self._search.belief.drift.stir(doubt, missed)
         support.relax()
-        if best.t < constants.SHORT:
+        if best.t < constants.FORESEEN:
             cut = min((trial.t for trial in trials if trial.t > best.t), default=1.0)
             support.stiffen(path.direction, best.t, -best.change, ahead=cut)
             doubt = max(doubt, -path.foreseen(1.0) + best.change)
@@ -316,10 +311,10 @@ class Stepper:
         self._failures += 1
         self._made = None
         self._model.forget()
-        if self._failures == _LASTING:
-            self.care = FULL
+        if self._failures == constants.LASTING:
+            self.care = 1.0 / constants.QUIET
             return math.inf
-        if self._failures > _LASTING:
+        if self._failures > constants.LASTING:
             support = self._support
             self.forgone = support.slopes.copy()
             support.slopes[:] = 0.0
@@ -351,7 +346,7 @@ def pinned(
     kinks.grow(len(support))
     kinks.update(at.x[support.indices], support.slopes)
     kinks.located[:] = False
-    least = max(_SEARCH * rate, WORTH * differences.rounding)
+    least = max(Corner.LEAST * rate, differences.rounding / constants.SMALL)
     suspects = kinks.suspects(at.x[support.indices], support.slopes, support.smooth, differences.scale)
     for j in suspects.tolist():
         # Noise would blur what tells a kink from a bend.

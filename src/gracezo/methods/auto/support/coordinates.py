@@ -24,8 +24,6 @@ from gracezo.methods.auto.instrument.look import Change, Request
 from gracezo.methods.auto.support.kinks import Kinks
 from gracezo.methods.auto.tree import Node, Tree, split
 
-_GUESSED = 0.1  # share of a step's promise that may rest on curvatures of others
-
 
 class Support:
     """Coordinates, slopes and curvatures; and the refreshing of the slopes.
@@ -265,7 +263,7 @@ class Support:
         missing = np.isnan(self.curvatures) & (self._walls.rooms(self.indices, self.slopes) >= lengths)
         promised = self.slopes**2 / self.diagonal
         guessed = np.where(missing, promised, 0.0)
-        if float(guessed.sum()) <= _GUESSED * float(promised.sum()):
+        if float(guessed.sum()) <= constants.UNSEEN * float(promised.sum()):
             return []
         largest = np.argsort(-guessed, kind="stable")[: min(limit, int(missing.sum()))]
         return [self._curvature(int(j)) for j in largest]

@@ -20,19 +20,10 @@ import numpy as np
 
 from gracezo.core.asks import Ask, OutOfQueries, Point, Role, SparseRows, Steps
 from gracezo.core.types import BoolArray, FloatArray, IntArray
+from gracezo.methods.auto import constants
 from gracezo.methods.auto.belief import counted
 
-_JUMP = 3.0  # times as far as the curvature explains: slopes so far apart have a kink between them
-_AS_FORESEEN = 0.9  # share of the tangent's decrease that shows that nothing is on the way
-_NEARLY = 0.01  # share of the way by which a place may seem to lie beyond the kink and still be it
-_CLOSER = 0.1  # share of the way to go when tangents do not meet
-_FINE = 1e-6  # share of the way up to which a kink is located
-_WITHIN = 4.0  # steps between which a kink counts as located
-_BLUR = 0.01  # share of a slope that may be its error
-WORTH = 1000.0  # times the error of f: a decrease down to a kink that can be told well enough to look for one
-_BENDS = 1.2  # times as close as places come, slopes do: a parabola has 1, a kink much more
-_ULPS = 64.0 * float(np.finfo(np.float64).eps)
-_ROUNDS = 8  # in which tangents are drawn nearer
+_ULP = float(np.finfo(np.float64).eps)
 
 
 class Kinks:
@@ -139,7 +130,7 @@ class Kinks:
         """
         low, down, high, up = self._seen.T
         with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-            jumped = (up - down > _JUMP * curvatures * (high - low)) & (high > low)
+            jumped = (up - down > constants.LIKELY * curvatures * (high - low)) & (high > low)
             # The present place is one of the two, or it says nothing.
             jumped &= np.where(slopes < 0.0, low, high) == x
             blamed = ((self._ahead - x) * slopes < 0.0) & (self._ahead != self.places)
@@ -233,6 +224,9 @@ class Corner:
         The error of a difference of f.
     """
 
+    LEAST = 4
+    """Queries that it takes at the least: f and its slope beyond the kink, and where tangents meet."""
+
     def __init__(
         self,
         at: Point,
@@ -245,7 +239,9 @@ class Corner:
         self._at = at
         self._coordinate = coordinate
         self._there = there
-        self._least = rounding / (_BLUR * abs(slope)) + _ULPS * max(abs(float(at.x[coordinate])), abs(there))
+        self._least = rounding / (constants.BLUR * abs(slope)) + _ULP / constants.BLUR * max(
+            abs(float(at.x[coordinate])), abs(there)
+        )
         self._near = Tangent(float(at.x[coordinate]), at.value, slope)
         self._far: Tangent | None = None
         self._width = abs(there - self._near.place)
@@ -271,7 +267,7 @@ class Corner:
 
     def _go_there(self) -> Steps[None]:
         other = yield from self._try(self._there)
-        if other.value <= self._near.value + _AS_FORESEEN * self._near.slope * (
+        if other.value <= self._near.value + (1.0 - constants.UNSEEN) * self._near.slope * (
             self._there - self._near.place
         ):
             self._keep(other, self._near.slope)
@@ -282,16 +278,16 @@ class Corner:
 
     def _follow_tangents(self, far: Tangent) -> Steps[tuple[float, float] | None]:
         stretch = 1.0
-        for _ in range(_ROUNDS):
+        for _ in range(constants.PARTS):
             near, jump = self._near, far.slope - self._near.slope
             self._width = abs(far.place - near.place)
             share = stretch * near.meets(far)
-            if not _FINE < share < 1.0 - _FINE:
+            if not constants.FORGONE < share < 1.0 - constants.FORGONE:
                 if far.slope * self._side <= 0.0:
                     return None
                 if near.value == self._at.value and (around := (yield from self._look_around())):
                     return around if self._stands(*around) else None
-                share = _CLOSER  # the other side is too far off and bends
+                share = constants.UNSEEN  # the other side is too far off and bends
             place = near.place + share * (far.place - near.place)
             if place in (near.place, far.place):
                 break  # nothing lies between, in the precision of x
@@ -301,7 +297,7 @@ class Corner:
             stretch = 1.0 if self._near is near else 2.0  # the other side is better known from nearer
             near, far = self._near, self._far
             width = abs(far.place - near.place)
-            if (far.slope - near.slope) / jump < _BENDS * width / self._width:
+            if (far.slope - near.slope) / jump < (1.0 + constants.CLEARLY) * width / self._width:
                 return None  # the slopes come together: f bends there, and does not break
             if width <= self.blur:
                 return near.slope, far.slope
@@ -317,7 +313,7 @@ class Corner:
             self._near = self._near.nearer(here)
             return None
         over = (point.value - self._near.at(place)) / ((after - self._near.slope_at(place)) * self._side)
-        if self.best is point and (likely or over <= _NEARLY * abs(place - self._near.place)):
+        if self.best is point and (likely or over <= constants.BLUR * abs(place - self._near.place)):
             behind = yield from self._try(place - 2.0 * self._step)
             before = self._slope(behind, point)
             if self._stands(before, after):
@@ -344,7 +340,7 @@ class Corner:
     @property
     def blur(self) -> float:
         """How far from `best` the kink may lie."""
-        return _WITHIN * abs(self._step)
+        return constants.TRUST * abs(self._step)
 
     def _stands(self, before: float, after: float) -> bool:
         """Whether slopes before and after a place lead uphill on both sides."""
@@ -352,7 +348,7 @@ class Corner:
 
     @property
     def _step(self) -> float:
-        return self._side * max(_FINE * self._width, self._least)
+        return self._side * max(constants.FORGONE * self._width, self._least)
 
     def _try(self, place: float) -> Steps[Point]:
         """Ask with the coordinate at another place."""

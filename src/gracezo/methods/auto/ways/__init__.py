@@ -12,11 +12,6 @@ from gracezo.core.steps import noting
 
 R = TypeVar("R")
 
-LEAST = 50
-"""Rounds in which a way shows what it brings, however few coordinates there are."""
-PARTS = 8
-"""Of the rounds that a gradient takes: after each of them another way may be taken."""
-
 
 class Offer(NamedTuple):
     """What a way has in sight from a point: the decrease that it promises, and the rounds that it takes."""

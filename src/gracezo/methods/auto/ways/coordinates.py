@@ -17,17 +17,12 @@ from gracezo.core.asks import Ask, OutOfQueries, Point, Role, SparseRows, Steps
 from gracezo.core.places import dense, replaced
 from gracezo.core.steps import noting
 from gracezo.core.types import FloatArray, IntArray
+from gracezo.methods.auto import constants
 from gracezo.methods.auto.here import BEYOND, Walls
 from gracezo.methods.auto.search.order import Rest, written
 from gracezo.methods.auto.ways import Offer
 
-_LEGS = 16  # in which all coordinates are swept
-_FIRST = 0.1  # times 1 + |x|: how far to try where nothing has moved yet
-_SHORTER = 0.25  # share of its length that is left to a coordinate that has not moved so far
-_FINE = 1e-5  # of the first length
-_LEAST = 1e-10  # times 1 + |x|: how short that may become
-_DOUBLINGS = 60
-_NOWHERE = 1e-8  # share of the way: a vertex so near brings nothing but rounding
+_ULP = float(np.finfo(np.float64).eps)
 
 
 class Coordinates:
@@ -81,7 +76,9 @@ class Coordinates:
     @property
     def fine(self) -> bool:
         """Whether all coordinates have been tried as finely as is of use."""
-        return self._lengths is not None and bool(np.all(self._own(self._lengths) <= _FINE * self._first))
+        return self._lengths is not None and bool(
+            np.all(self._own(self._lengths) <= constants.FORGONE * self._first)
+        )
 
     def offer(self, here: Point) -> Offer | None:
         """Return what a pass over all has brought, and its queries; None if all were tried finely enough."""
@@ -98,7 +95,7 @@ class Coordinates:
             self._lengths = self._first_lengths(at.x)
             self._first = float(np.max(self._own(self._lengths)))
         try:
-            for _ in range(max(len(self._coordinates) // _LEGS, 1)):
+            for _ in range(max(len(self._coordinates) // (2 * constants.PARTS), 1)):
                 yield from self._next(self._lengths)
         except OutOfQueries:
             if self._value == at.value:
@@ -125,10 +122,10 @@ class Coordinates:
         x = dense(x)
         ways = np.abs(x - dense(self._start))
         moved = ways[ways > 0.0]
-        return np.full(len(x), np.median(moved)) if len(moved) else _FIRST * (1.0 + np.abs(x))
+        return np.full(len(x), np.median(moved)) if len(moved) else constants.SMOOTH * (1.0 + np.abs(x))
 
     def _least(self, i: int) -> float:
-        return min(_LEAST * (1.0 + abs(float(self._x[i]))), _FINE * self._first)
+        return min(_ULP / constants.SMALL * (1.0 + abs(float(self._x[i]))), constants.FORGONE * self._first)
 
     def _next_pass(self, lengths: FloatArray) -> None:
         if self._moved:
@@ -158,7 +155,7 @@ class Coordinates:
                 yield from self._expand(i, (start, first), behind)
             else:
                 yield from self._vertex(i, behind, (start, first), ahead)
-        length = max(abs(float(self._x[i]) - start), _SHORTER * length)
+        length = max(abs(float(self._x[i]) - start), constants.CLEARLY * length)
         # So short a step has been tried: until others have moved it would be the same again.
         lengths[i] = length if length >= self._least(i) else 0.0
 
@@ -166,7 +163,7 @@ class Coordinates:
         """Double a step that helps, for as long as it does, and try the vertex."""
         before = start
         self._accept(i, best)
-        for _ in range(_DOUBLINGS):
+        for _ in range(int(math.log2(constants.BOTTOMLESS))):
             beyond = yield from self._try(i, 2.0 * best[0] - start[0])
             if beyond[0] == best[0]:  # a wall
                 return
@@ -186,7 +183,7 @@ class Coordinates:
         if not math.isfinite(bend) or bend == 0.0:
             return
         place = b - 0.5 * ((b - a) * left - (b - c) * right) / bend
-        if abs(place - b) <= _NOWHERE * abs(c - a):
+        if abs(place - b) <= constants.QUIET * abs(c - a):
             return
         vertex = yield from self._try(i, place)
         if vertex[1] < self._value:

@@ -25,12 +25,6 @@ from gracezo.methods.auto.step.quasi_newton import Model, Path, newton_path
 from gracezo.methods.auto.ways import Ledger, Offer
 from gracezo.methods.auto.ways.sparse import Sparse
 
-_LAST = 3  # steps that tell what becomes of promises
-_FEW = 1.0 / 8.0  # share of the coordinates: if fewer hold the promise, to search for them pays
-_MET = 1.0 / 4.0  # share of the coordinates: a search that has met more of them is none
-_SAMPLE = 8  # coordinates that tell whether most of them stand on kinks
-_MOST = 0.9  # of what the gradient promises: if few coordinates hold so much, it is sparse
-
 
 class Dense:
     """Steps by plain differences.
@@ -75,16 +69,16 @@ class Dense:
     @property
     def redeemed(self) -> float:
         """What share of their promises the last steps have brought; one while there are too few of them."""
-        if len(self._steps) < _LAST:
+        if len(self._steps) < constants.LASTING:
             return 1.0
-        promised, brought = np.sum(self._steps[-_LAST:], axis=0).tolist()
+        promised, brought = np.sum(self._steps[-constants.LASTING :], axis=0).tolist()
         return float(brought / promised)
 
     @property
     def few(self) -> bool:
         """Whether few coordinates hold what the last gradient promised, and few have been met."""
         size = self._size
-        return self.spread < _FEW and len(self._sparse.met) < _MET * size
+        return self.spread < 1.0 / constants.PARTS and len(self._sparse.met) < constants.CLEARLY * size
 
     def offer(self, here: Point) -> Offer | None:
         """Return what all slopes promise, for a query a coordinate and one for the step."""
@@ -116,7 +110,7 @@ class Dense:
         self._slopes = slopes
         self.gradients += 1
         mass = np.cumsum(np.sort(slopes**2)[::-1])
-        self.spread = float(np.searchsorted(mass, _MOST * mass[-1]) + 1) / len(mass)
+        self.spread = float(np.searchsorted(mass, (1.0 - constants.UNSEEN) * mass[-1]) + 1) / len(mass)
         self._here = yield from self._step(at, curvatures)
         return self._here
 
@@ -141,7 +135,6 @@ class Dense:
             self._coordinates,
             path.asked,
             path.slope,
-            expand=constants.EXPAND,
             batch=self._ledger.batch,
             share=path.share,
             role=Role.TRIAL if self._differences.noise else Role.STEP,
@@ -163,8 +156,8 @@ class Dense:
         if self._walls.box is not None:  # both sides need room
             behind = self._walls.box.inward(at.x, self._coordinates, -steps)
             free = np.flatnonzero((steps != 0.0) & (behind == -steps))
-        n = min(_SAMPLE, len(free) // _SAMPLE)
-        if 2 * n < _SAMPLE:
+        n = min(constants.PARTS, len(free) // constants.PARTS)
+        if 2 * n < constants.PARTS:
             return False
         some = self._rng.choice(free, n, replace=False)
         both = np.concatenate([steps[some], -steps[some]])

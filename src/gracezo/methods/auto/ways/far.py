@@ -32,7 +32,6 @@ from gracezo.methods.auto.search.order import Rest, written
 from gracezo.methods.auto.ways import Offer
 from gracezo.methods.auto.ways.sparse import Sparse
 
-_LEAST = 2  # coordinates of a set: single ones have a way of their own
 _NONE: IntArray = np.zeros(0, np.int64)
 
 
@@ -77,7 +76,7 @@ class Far:
     def offer(self, here: Point) -> Offer | None:
         """Return what all sets promise; None where there is no far end, or sets were tried in vain."""
         sparse, n, reach = self._sparse, self._size, self._sparse.walls.reach
-        if n < _LEAST or sparse.noise or math.isinf(reach):
+        if n < 2 or sparse.noise or math.isinf(reach):
             return None
         mean = 0.5 * sparse.differences.curvatures.mean * n * reach**2
         sets = math.ceil(len(sparse.free) / n)

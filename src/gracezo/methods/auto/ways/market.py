@@ -23,19 +23,12 @@ from dataclasses import dataclass, field
 
 from gracezo.core.asks import Decided, Moved, OutOfQueries, Point, Steps
 from gracezo.methods.auto import constants
-from gracezo.methods.auto.ways import LEAST, PARTS, Ledger, Way
+from gracezo.methods.auto.ways import Ledger, Way
 from gracezo.methods.auto.ways.coordinates import Coordinates
 from gracezo.methods.auto.ways.dense import Dense
 from gracezo.methods.auto.ways.far import Far
 from gracezo.methods.auto.ways.nonsmooth import Nonsmooth
 from gracezo.methods.auto.ways.sparse import Sparse
-
-_REDEEMED = 0.25  # share of its promises below which the slopes of plain differences are no guide
-_LITTLE = 1e-3  # of the decrease so far: next to nothing
-_LOST = 0.25  # of the other's rate: a way that brings less has clearly lost
-_AGAIN = 4  # gradients' worth of rounds before another way is tried again; twice as many each time
-_STALLED = 10  # gradients along the coordinates met, in which a hunt among kinks is to bring something
-_PASSES = 25  # queries along each coordinate that show that none leads down: ten passes, ever finer
 
 
 class Record:
@@ -101,7 +94,7 @@ class Account:
     rate: float = 0.0
     lasted: int = 0
     due: float = 0.0
-    waits: int = _AGAIN
+    waits: float = 1.0 / constants.CLEARLY
     record: Record = field(default_factory=Record)
     """Of the present turn."""
 
@@ -153,7 +146,8 @@ class Market:
         self._sparse, self._dense, self._coordinates, self._nonsmooth = sparse, dense, coordinates, nonsmooth
         self._far = far
         self._ledger = ledger
-        self._window = max(ledger.rounds_of(len(sparse.free)), LEAST)  # rounds that a gradient takes
+        # The rounds that a gradient takes.
+        self._window = max(ledger.rounds_of(len(sparse.free)), constants.LEAST)
         spans: dict[Way, int] = {sparse: 1, dense: 2, coordinates: 1, nonsmooth: 1, far: 1}
         self._accounts: dict[Way, Account] = {
             way: Account(way, span * self._window) for way, span in spans.items()
@@ -267,14 +261,16 @@ class Market:
         tried, record = self._present, self._present.record
         rate, over = record.rate(tried.span), record.rounds >= tried.span
         bar = rival.rate * min(1.0, rival.lasted / tried.span)
-        bar *= 1.0 if over and not trial.reasoned else _LOST
+        bar *= 1.0 if over and not trial.reasoned else constants.CLEARLY
         if rate >= bar if not over else rate >= max(bar, self._least):
             if over:
                 rival.wait(self._ledger.rounds, self._window)
                 self._trial = None
             return
         # Who has brought nothing yet may be about to, for as long as a gradient takes.
-        if record.rounds < (max(self._window // PARTS, LEAST) if rate > 0.0 else self._window):
+        if record.rounds < (
+            max(self._window // constants.PARTS, constants.LEAST) if rate > 0.0 else self._window
+        ):
             return
         tried.end()
         tried.wait(self._ledger.rounds, self._window)
@@ -287,9 +283,9 @@ class Market:
         """Put another way on trial, if it has something to offer and there is reason to."""
         present, rounds = self._present, self._ledger.rounds
         # Where few coordinates matter, a gradient is not worth its queries; unless so few are those of it.
-        patience = _AGAIN * self._window
+        patience = self._window / constants.CLEARLY
         if present.way is self._sparse and not self._cheaper(at):
-            patience = _AGAIN**2 * self._ledger.rounds_of(len(self._sparse.free))
+            patience = constants.CLEARLY**-2 * self._ledger.rounds_of(len(self._sparse.free))
         for account in self._accounts.values():
             if account is present or rounds < account.due or account.way in (self._nonsmooth, self._far):
                 continue
@@ -298,7 +294,7 @@ class Market:
             if (reason or late) and self._offers(account, at):
                 present.end()
                 if present.way is self._dense and account.way is self._coordinates:
-                    reason = self._dense.redeemed < 2.0 * _REDEEMED
+                    reason = self._dense.redeemed < 2.0 * constants.CLEARLY
                 self._turn(account, present, reason)
                 return
 
@@ -308,14 +304,14 @@ class Market:
         if present.way is self._sparse:
             # Slopes that jump are no guide; then values along single coordinates are.
             fit = self._coordinates if self._sparse.jumpy else self._dense
-            return account.way is fit and present.record.rounds >= LEAST and self._cheaper(at)
+            return account.way is fit and present.record.rounds >= constants.LEAST and self._cheaper(at)
         if present.way is self._coordinates or account.way is self._dense:
             return False
         if account.way is self._sparse:
             return self._dense.few
         brought = present.record.rate(1) * self._window
-        little = brought <= _LITTLE * (self._sparse.first - at.value)
-        return little or self._dense.redeemed < _REDEEMED
+        little = brought <= constants.SMALL * (self._sparse.first - at.value)
+        return little or self._dense.redeemed < constants.CLEARLY
 
     def _far_pays(self, at: Point) -> bool:
         """Whether moves to the bounds promise as much per round as the sparse way has brought of late."""
@@ -347,13 +343,15 @@ class Market:
             sparse.value, constants.FORGONE * fallen
         ):
             return False
-        stalled = record.rate(_STALLED * n) * _STALLED * n <= _LITTLE * fallen
-        return self._at_its_end(at) or (record.rounds >= _STALLED * n and stalled)
+        stalled = record.rate(constants.PARTS * n) * constants.PARTS * n <= constants.SMALL * fallen
+        return self._at_its_end(at) or (record.rounds >= constants.PARTS * n and stalled)
 
     def _unswept(self, at: Point) -> bool:
         """Whether the sparse way has ended among kinks, and single coordinates may lead down behind them."""
         sparse = self._sparse
         if not (self._contested and self._at_its_end(at) and sparse.kinked):
             return False
+        # Three queries a coordinate and pass; each pass leaves a quarter of its length to what stays.
+        passes = 3.0 * math.log(constants.FORGONE) / math.log(constants.CLEARLY)
         new = self._swept - sparse.value > constants.FORGONE * (sparse.first - sparse.value)
-        return new and len(sparse.free) * _PASSES <= self._ledger.rounds
+        return new and len(sparse.free) * passes <= self._ledger.rounds

@@ -21,26 +21,13 @@ from gracezo.core.asks import Ask, OutOfQueries, Point, Role, SparseRows, Steps
 from gracezo.core.keys import Key
 from gracezo.core.places import replaced, same
 from gracezo.core.types import FloatArray, IntArray
+from gracezo.methods.auto import constants
 from gracezo.methods.auto.here import Walls
 from gracezo.methods.auto.instrument.look import insisted
 from gracezo.methods.auto.search.order import Rest, written
-from gracezo.methods.auto.verdict import TRIALS, coupled
+from gracezo.methods.auto.verdict import coupled
 from gracezo.methods.auto.ways import Offer
 from gracezo.methods.auto.ways.sparse import Sparse
-
-_FALLEN, _RISEN = 1e-4, 0.5  # c₁ and c₂
-_STEPS = 100  # at the most
-_TWICE = 2  # as many trials as for a verdict: it is a way down, not only a word, that would be missed
-_SHORTER = 0.1  # of the last one: that way, where nothing has moved since
-_OFF = 1e-3  # of the way that the coordinates have come: how far aside kinks are looked for, and to begin
-_FIRST = 0.1  # of that way: the first step, when nothing is known of curvatures
-_BISECTIONS = 40
-_PLAINLY = 100.0  # times the error of f, by which it changes where a slope can be told
-_FARTHER = 10.0  # times as near, of a step: how far on the slope along it is measured
-_NEAR = 1e-8  # of the way and of |x|: how near slopes are measured; the square root of the precision of f
-_PAIRS = 20  # more of them are not waited for
-_RECENT = 5  # steps, beside one for each coordinate, in which it is to bring something
-_LITTLE = 1e-4  # of what it has brought: next to nothing
 
 
 class Nonsmooth:
@@ -91,17 +78,17 @@ class Nonsmooth:
         """Go down along coordinates, if kinks couple them; return the lowest point met."""
         at, coordinates = here, written(self._coordinates)
         ways = np.abs(at.x[coordinates] - self._origin[coordinates])
-        way = float(np.median(ways[ways > 0.0])) if ways.any() else _SHORTER * self._way
+        way = float(np.median(ways[ways > 0.0])) if ways.any() else constants.UNSEEN * self._way
         self._tried = at.value
         self._tries += 1
         rng = self._key.child(self._tries).generator()
-        aside = np.full(len(coordinates), _OFF * way)
+        aside = np.full(len(coordinates), constants.SMALL * way)
         rounding = self._differences.rounding
-        if not (yield from coupled(at, coordinates, aside, rounding, rng, _TWICE * TRIALS)):
+        if not (yield from coupled(at, coordinates, aside, rounding, rng, constants.DRAWN)):
             return at
         self.coupled, self._origin, self._way = True, at.x, way
         # The error of a value decides how near differences can be; between kinks no curvature does.
-        near = max(_NEAR, _PLAINLY * rounding / self._differences.scale)
+        near = max(constants.QUIET, rounding / (constants.BLUR * self._differences.scale))
         return (yield from _Valley(self._walls, coordinates, way, near).descend(at, rng))
 
 
@@ -129,13 +116,15 @@ class _Valley:
 
     def _descend(self, at: Point, rng: np.random.Generator) -> Steps[None]:
         start, n = at.x[self._coordinates], len(self._coordinates)
-        here = yield from self._at(at.x, start + _OFF * self._way * rng.standard_normal(n))
+        here = yield from self._at(at.x, start + constants.SMALL * self._way * rng.standard_normal(n))
         if here.value == math.inf:
             return
         slopes = yield from self._slopes(here)
         values = [here.value]
-        recent = min(n, _PAIRS) + _RECENT  # it takes a pair for each coordinate to learn how a valley lies
-        while len(values) <= _STEPS:
+        recent = (
+            min(n, constants.MEMORY) + constants.TRIALS
+        )  # it takes a pair for each coordinate to learn how a valley lies
+        while len(values) <= 2 * constants.MEMORY:
             moved = yield from self._line(here, slopes)
             if moved is here:
                 if self._inverse is None:
@@ -147,7 +136,7 @@ class _Valley:
             here, slopes = moved, after
             values.append(here.value)
             brought = values[0] - here.value
-            if len(values) > recent and values[-recent - 1] - here.value <= _LITTLE * brought:
+            if len(values) > recent and values[-recent - 1] - here.value <= constants.ARMIJO * brought:
                 return
 
     def _line(self, here: Point, slopes: FloatArray) -> Steps[Point]:
@@ -158,18 +147,18 @@ class _Valley:
             return here
         x, lowest, trial = here.x[self._coordinates], here, here
         low, high, t = 0.0, math.inf, 1.0
-        for _ in range(_BISECTIONS):
+        for _ in range(np.finfo(np.float64).nmant):
             last, trial = trial, (yield from self._at(here.x, x + t * direction))
             if any(same(trial.x, other.x) for other in (last, here)):
                 break  # bounds let it go no further, or the precision of x no nearer
             if trial.value < lowest.value:
                 lowest = trial
-            if not trial.value <= here.value + _FALLEN * t * slope:
+            if not trial.value <= here.value + constants.ARMIJO * t * slope:
                 high = t
             else:
-                near = _FARTHER * self._near * t
+                near = self._near / constants.UNSEEN * t
                 beyond = yield from self._at(here.x, x + (t + near) * direction)
-                if (beyond.value - trial.value) / near >= _RISEN * slope:
+                if (beyond.value - trial.value) / near >= constants.WOLFE * slope:
                     return trial
                 low = t
             t = 2.0 * low if high == math.inf else 0.5 * (low + high)
@@ -181,7 +170,7 @@ class _Valley:
         if self._inverse is not None:
             return np.asarray(-self._inverse @ slopes)
         norm = float(np.linalg.norm(slopes))
-        return slopes if norm == 0.0 else -_FIRST * self._way / norm * slopes
+        return slopes if norm == 0.0 else -constants.SMOOTH * self._way / norm * slopes
 
     def _learn(self, step: FloatArray, change: FloatArray) -> None:
         """Update the inverse (Nocedal & Wright, Numerical Optimization, 2nd ed., equation 6.17)."""

@@ -23,11 +23,12 @@ from gracezo.methods.auto.search.order import Rest, outside
 from gracezo.methods.auto.step.stepper import Stepper, Timing
 from gracezo.methods.auto.support.coordinates import Support
 from gracezo.methods.auto.verdict import Verdict
-from gracezo.methods.auto.ways import LEAST, PARTS, Ledger, Offer
+from gracezo.methods.auto.ways import Ledger, Offer
 from gracezo.methods.auto.ways.agenda import Agenda, Draws, Parts
 
+_ULP = float(np.finfo(np.float64).eps)
+
 _EACH = 5.0 / 3.0  # queries that the search takes for each coordinate of a dense gradient
-_JUMPY = 0.25  # share of those met: if more have kinks, slopes are no guide
 _SLOWLY = 0.03  # weight of the last question in what the search says of the density
 
 
@@ -101,7 +102,7 @@ class Sparse:
         support = self._parts.support
         located = int(np.isfinite(support.kinks.places).sum())
         unfound = len(self._parts.search.kinks)
-        return located + unfound > _JUMPY * (len(support) + unfound)
+        return located + unfound > constants.CLEARLY * (len(support) + unfound)
 
     @property
     def first(self) -> float:
@@ -127,7 +128,7 @@ class Sparse:
     def reconsider(self, at: Point) -> Steps[bool]:
         """Take a first look again, if f is so small by now that rounding may have hidden what is left."""
         fallen, problem = self._start.value - at.value, self._parts.problem
-        least = max(problem.tol or 0.0, constants.NOTHING) * fallen
+        least = max(problem.tol or 0.0, _ULP / constants.SMALL) * fallen
         least = max(least, self.differences.values.grain / constants.SMALL)
         small = least < abs(at.value) <= constants.SMALL * self.differences.scale
         if self.noise or self.kinked or not small:
@@ -178,7 +179,7 @@ class Sparse:
         if at is not self._here:
             self._relocate(at)
         began, free = ledger.rounds, parts.problem.free
-        patience = max(ledger.rounds_of(free // PARTS), LEAST)
+        patience = max(ledger.rounds_of(free // constants.PARTS), constants.LEAST)
         far = ledger.rounds_of(math.isqrt(free))  # as long as sets take that are moved to the far end
         while ledger.rounds - began < (far if self.straight else patience):
             requests = self._agenda.next(at, self._start.value - at.value)
