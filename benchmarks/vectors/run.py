@@ -24,6 +24,7 @@ TABLES: dict[str, Callable[[int, int], Iterator[Row]]] = {
     "losses": tables.losses,
     "claims": tables.claims,
     "epanet": simulators.epanet,
+    "cobra": simulators.cobra,
 }
 HEAD = "| | SciPy 2-point, differences | queries | required | passed | |\n|---|---|---|---|---|---|"
 

@@ -1,9 +1,10 @@
-"""Real simulators: EPANET through wntr (pip install wntr)."""
+"""Real simulators: EPANET through wntr, flux balance through cobra (pip install gracezo[simulators])."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from importlib import import_module
+from importlib.resources import files
 from tempfile import TemporaryDirectory
 from typing import Any
 
@@ -55,18 +56,84 @@ class Network:
         return pressures
 
 
+SOURCES = (  # of carbon
+    "glc__D", "fru", "gal", "man", "xyl__D", "arab__L", "glyc", "succ", "ac", "pyr", "lac__D", "mal__L",
+)  # fmt: skip
+
+
+class Growth:
+    """E. coli's growth on carbon sources, by flux balance (iJO1366, which comes with cobra).
+
+    x has a relative change of every flux bound that is not zero: of 3,210. The source takes the place of
+    glucose, with its capacity.
+    """
+
+    def __init__(self) -> None:
+        cobra: Any = import_module("cobra")
+        self._model = cobra.io.read_sbml_model(str(files("cobra") / "data" / "iJO1366.xml.gz"))
+        self._reactions = list(self._model.reactions)
+        self._lower = np.array([one.lower_bound for one in self._reactions])
+        self._upper = np.array([one.upper_bound for one in self._reactions])
+        self._moves = np.flatnonzero(self._lower), np.flatnonzero(self._upper)
+        self._glucose = self._model.reactions.get_by_id("EX_glc__D_e")
+        self.names = [f"{self._reactions[i].id} lower" for i in self._moves[0]]
+        self.names += [f"{self._reactions[i].id} upper" for i in self._moves[1]]
+        self.calls = 0
+
+    def __call__(self, x: FloatArray) -> FloatArray:
+        """Return the growth rate on each of the sources."""
+        self.calls += 1
+        lower, upper = self._lower.copy(), self._upper.copy()
+        below = len(self._moves[0])
+        lower[self._moves[0]] *= 1.0 + x[:below]
+        upper[self._moves[1]] *= 1.0 + x[below:]
+        for one, low, high in zip(self._reactions, lower, np.maximum(lower, upper), strict=True):
+            one.bounds = (float(low), float(high))
+        capacity = self._glucose.lower_bound
+        self._glucose.lower_bound = 0.0
+        growth = []
+        for source in SOURCES:
+            uptake = self._model.reactions.get_by_id(f"EX_{source}_e")
+            before = uptake.lower_bound
+            uptake.lower_bound = capacity
+            growth.append(self._model.slim_optimize())
+            uptake.lower_bound = before
+        return np.array(growth)
+
+
+def cobra(instances: int, first: int) -> Iterator[Row]:
+    """Count queries until the bounds are named on which growth depends."""
+    growth = Growth()
+    queries, named = [], True
+    for seed in range(first, first + max(2, instances // 4)):
+        growth.calls = 0
+        found = gracezo.estimate_jacobian(growth, np.zeros(len(growth.names)), names=growth.names, seed=seed)
+        assert found.queries == growth.calls
+        queries.append(found.queries)
+        which = {growth.names[i] for i in found.columns.tolist()}
+        named = named and which == {"EX_glc__D_e lower", "ATPM lower"}
+    remark = (
+        "glucose's capacity and the ATP for maintenance, and no other" if named else "not both, or others too"
+    )
+    yield Row("cobra iJO1366, d = 3,210, 12 media", "3,211", np.array(queries), 7, remark, named)
+
+
 def epanet(instances: int, first: int) -> Iterator[Row]:
     """Count queries until the cost is 1e-4 of the first; the message must say that all moved."""
     for m, bar in ((10, 27), (30, 50), (100, 120)):
-        queries, said = [], True
-        for seed in range(first, first + max(2, instances // 10)):
+        queries, missed, said = [], 0, True
+        for seed in range(first, first + max(2, instances // 4)):
             network = Network(m, seed)
             result = gracezo.least_squares(
-                network, np.zeros(network.d), bounds=[(-3.0, 3.0)] * network.d, seed=seed, max_queries=300
+                network, np.zeros(network.d), bounds=[(-3.0, 3.0)] * network.d, seed=seed, max_queries=2 * bar
             )
             reached = np.flatnonzero(np.array(network.costs) <= _TO * network.costs[0])
-            queries.append(float(reached[0] + 1) if len(reached) else np.inf)
+            missed += not len(reached)
+            queries.append(float(reached[0] + 1) if len(reached) else 2.0 * bar)
             said = said and "moved all parameters" in result.message
+        remark = "the message says that all were moved" if said else "the message does not say so"
+        if missed:
+            remark += f"; {missed} of {len(queries)} did not arrive within {2 * bar}, and count as that"
         scipy_queries = "15,321" if m == 10 else ""
-        remark = "the message says so" if said else "the message does not say so"
-        yield Row(f"EPANET Net6, d = 3,828, m = {m}", scipy_queries, np.array(queries), bar, remark, said)
+        holds = said and not missed
+        yield Row(f"EPANET Net6, d = 3,829, m = {m}", scipy_queries, np.array(queries), bar, remark, holds)

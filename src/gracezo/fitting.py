@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
-from typing import Any
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -18,7 +19,41 @@ from gracezo.documented import like
 from gracezo.evaluators.choose import Workers
 from gracezo.journal.settings import Journal
 
+P = ParamSpec("P")
+R = TypeVar("R")
 
+_OF_SCIPY = {  # what scipy.optimize.least_squares takes beside, and what there is here instead
+    "jac": "the columns that matter are found by queries; leave it out",
+    "jac_sparsity": "which columns matter is found; support= names those that are suspected",
+    "method": "there is one; leave it out",
+    "max_nfev": "give max_queries=, which counts every call",
+    "x_scale": "give scale=, the typical size of a change of each coordinate",
+    "xtol": "give ftol= or gtol=",
+    "diff_step": "the distance of differences is found; scale= says what a typical change is",
+    "tr_solver": "there is nothing to choose; leave it out",
+    "tr_options": "there is nothing to choose; leave it out",
+    "kwargs": "give args=, or functools.partial(fun, ...)",
+    "verbose": "give progress=True",
+}
+
+
+def _unlike_scipy(entry: Callable[P, R]) -> Callable[P, R]:
+    """Name what there is instead of SciPy's arguments that are not taken."""
+
+    @wraps(entry)
+    def told(*args: P.args, **keywords: P.kwargs) -> R:
+        for name in keywords:
+            if name in _OF_SCIPY:
+                raise TypeError(f"least_squares takes no {name}: {_OF_SCIPY[name]}")
+        third = args[2] if len(args) > 2 else ()
+        if callable(third) or isinstance(third, str):  # SciPy's jac
+            raise TypeError(f"the third argument is args, and least_squares takes no jac: {_OF_SCIPY['jac']}")
+        return entry(*args, **keywords)
+
+    return told
+
+
+@_unlike_scipy
 @like(minimize)
 def least_squares(
     fun: Callable[..., Any],

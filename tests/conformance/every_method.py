@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import numpy as np
+from tests.vectors.outputs import decays
+
 import gracezo
 from gracezo.testing import Case, Valley, assert_same, by_serial
 
@@ -12,3 +15,21 @@ def check_every_method(workers: object, max_queries: int = 150) -> None:
         case = Case(method, max_queries=max_queries)
         expected = by_serial(case, Valley())
         assert_same(by_serial(case, Valley(), workers=workers), expected, method)
+    check_many_outputs(workers)
+
+
+def check_many_outputs(workers: object) -> None:
+    """So do those for functions with many outputs, by ones and in batches."""
+    x = np.zeros(300)
+    for batch in (1, 4):
+        expected = gracezo.least_squares(decays, x, seed=3, batch=batch)
+        result = gracezo.least_squares(decays, x, seed=3, batch=batch, workers=workers)
+        assert result.success
+        assert np.array_equal(result.x, expected.x)
+        assert np.array_equal(result.fun, expected.fun)
+        assert np.array_equal(result.trace.values, expected.trace.values)
+        assert (result.nfev, result.rounds) == (expected.nfev, expected.rounds)
+        told = gracezo.estimate_jacobian(decays, x, seed=3, batch=batch)
+        found = gracezo.estimate_jacobian(decays, x, seed=3, batch=batch, workers=workers)
+        assert np.array_equal(found.values, told.values)
+        assert (found.queries, found.rounds) == (told.queries, told.rounds)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import signal
+import subprocess
+import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -10,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.optimize
+from tests.vectors import killed
 from tests.vectors.outputs import decays
 
 import gracezo
@@ -410,6 +414,20 @@ def test_a_journal_gives_a_finished_fit_back_and_asks_nothing(tmp_path: Path) ->
     assert np.array_equal(again.jac, first.jac)
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="needs SIGKILL")
+def test_a_fit_that_is_killed_three_times_goes_on(tmp_path: Path) -> None:
+    expected = gracezo.least_squares(decays, np.zeros(300), seed=3, batch=4)
+    for last in (1, 6, 14):
+        words = [sys.executable, "-m", "tests.vectors.killed", str(tmp_path), str(last)]
+        dead = subprocess.run(words, cwd=Path(__file__).parents[2], check=False, capture_output=True)
+        assert dead.returncode == -signal.SIGKILL, dead.stderr
+    result = killed.fit(tmp_path)
+    same(result, expected)
+    assert np.array_equal(result.jac, expected.jac)
+    paid_twice = killed.Counted(tmp_path).calls - result.nfev
+    assert 3 <= paid_twice == result.reasked  # what was in flight when it died
+
+
 @pytest.mark.parametrize("action", ["retry", "skip"])
 def test_failures(action: str) -> None:
     fun = Exponentials()
@@ -441,6 +459,26 @@ def test_wrong_words_cost_no_query(wrong: dict[str, Any], said: str) -> None:
     fun = Exponentials()
     with pytest.raises(ValueError, match=said):
         gracezo.least_squares(fun, fun.x0, **wrong)
+    assert fun.calls == 0
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"x_scale": "jac"}, "takes no x_scale: give scale="),
+        ({"max_nfev": 10}, "takes no max_nfev: give max_queries="),
+        ({"jac": "3-point"}, "takes no jac: the columns"),
+        ({"method": "lm"}, "takes no method"),
+        ({"verbose": 2}, "takes no verbose: give progress=True"),
+        ({"kwargs": {}}, r"takes no kwargs: give args="),
+    ],
+)
+def test_arguments_of_scipy_are_answered_with_those_of_ours(given: dict[str, Any], said: str) -> None:
+    fun = Exponentials()
+    with pytest.raises(TypeError, match=said):
+        gracezo.least_squares(fun, fun.x0, **given)
+    with pytest.raises(TypeError, match="the third argument is args"):
+        gracezo.least_squares(fun, fun.x0, "2-point")  # type: ignore[arg-type]
     assert fun.calls == 0
 
 
