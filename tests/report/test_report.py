@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import io
 import math
+import os
 import tempfile
 from collections import Counter
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -189,3 +192,52 @@ def test_pictures(shape: tuple[int, int]) -> None:
     assert pixels[-1, -1, 0] > pixels[-1, -1, 2]  # red
     middle = pixels[pixels.shape[0] // 2, pixels.shape[1] // 2]
     assert middle[:3] == pytest.approx(247 / 255, abs=0.01)
+
+
+def dies(x: FloatArray, once: Path) -> float:
+    """End the process at the first look along the last coordinate."""
+    if x[-1] != 0.0 and not once.exists():
+        once.touch()
+        os._exit(1)
+    return float(((x - 1.0) ** 2).sum())
+
+
+def test_a_replay_goes_on_after_a_worker_has_died(tmp_path: Path) -> None:
+    run = partial(gracezo.minimize, method="fdsa", max_steps=3, seed=0, options={"step_size": 0.1})
+    run(dies, np.zeros(6), (tmp_path / "once",), workers=2, journal=tmp_path / "run.db")
+    record = read(tmp_path / "run.db")
+    lost = [query for query in record.queries if query.lost]
+    assert {query.failure for query in lost} == {"the process ended with exit code 1"}
+    replay = Replay(record)
+    replay.follow(record, 60.0)
+    assert (replay.replayed, replay.note) == (len(record.queries), None)
+    assert {look.query > lost[-1].query for look in replay.looks().values()} == {True}
+
+
+@pytest.mark.parametrize("d", [2**17, 2**17 + 5])
+def test_a_report_of_very_many_coordinates(d: int, tmp_path: Path) -> None:
+    goal = np.zeros(d)
+    goal[[5, 777]] = 1.0, -2.0
+    journal = gracezo.Journal(tmp_path / "run.db", fingerprint="bowl")
+    gracezo.minimize(
+        lambda x: float(((x - goal) ** 2).sum()), np.zeros(d), max_queries=60, seed=0, journal=journal
+    )
+    record = read(journal.path)
+    replay = Replay(record)
+    replay.follow(record, 60.0)
+    assert (replay.replayed, replay.note) == (len(record.queries), None)
+    assert {5, 777} <= replay.looks().keys()
+
+
+def test_a_replay_that_asks_other_points_is_not_believed(tmp_path: Path) -> None:
+    """Though they have the same roles: the slopes would be those of other points."""
+    journal = tmp_path / "run.db"
+    gracezo.minimize(bowl, np.zeros(SHAPE), method="fdsa", max_steps=2, seed=0, journal=journal)
+    record = read(journal)
+    changed = record.identity.arguments | {"options": {"eps": 1e-3}}
+    other = replace(record, identity=replace(record.identity, arguments=changed))
+    replay = Replay(other)
+    replay.follow(other, 60.0)
+    assert replay.note is not None
+    assert "leaves the record at query 2" in replay.note
+    assert replay.looks() == {}

@@ -6,6 +6,7 @@ import math
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -17,14 +18,15 @@ from gracezo.core.types import FloatArray
 from gracezo.journal.errors import JournalError
 from gracezo.journal.file import JournalFile
 from gracezo.journal.identity import Identity
-from gracezo.journal.store import Finished, Store
+from gracezo.journal.store import Finished, Store, StoredAsk
 
 
 @dataclass(frozen=True)
 class Query:
     """One evaluation, known `at` (seconds since 1970). `value` is None if it failed, `failure` says why.
 
-    Of a function with many outputs, `value` is the list of them.
+    Of a function with many outputs, `value` is the list of them. `lost` is not 0 if it was lost with its
+    worker, and asked again.
     """
 
     query: int
@@ -32,6 +34,7 @@ class Query:
     value: float | list[float] | None
     failure: str | None
     at: float
+    lost: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,6 +85,8 @@ class Record:
         Queries that were asked again because their values were lost.
     aside : int
         Queries paid for that a larger budget has made useless.
+    digests : list of int
+        Of each ask in order, so that a replay knows whether it asks the same.
 
     Examples
     --------
@@ -105,6 +110,7 @@ class Record:
     in_flight: int
     reasked: int
     aside: int
+    digests: list[int]
 
     def known(self) -> tuple[FloatArray, FloatArray]:
         """Return points and their values, to begin another run with: `known=` of `minimize`.
@@ -139,8 +145,9 @@ def read(path: str | os.PathLike[str], *, points: bool = True) -> Record:
             file.verify()
             store = Store(file)
             identity, header, asks = store.identity(), store.header(), store.asks()
+            lost = _lost(file, asks)
             queries = [
-                Query(query, role, _shown(value), failure, at)
+                Query(query, role, _shown(value), failure, at, lost.get(query, 0))
                 for query, role, value, failure, at in file.rows(f"SELECT {_QUERY} FROM queries")
             ]
             ((answers,),) = file.rows("SELECT count(*) FROM (SELECT DISTINCT ask, row FROM answers)")
@@ -158,6 +165,7 @@ def read(path: str | os.PathLike[str], *, points: bool = True) -> Record:
                 in_flight=sum(ask.rows for ask in asks) - open_rows,
                 reasked=sum(ask.reasked for ask in asks),
                 aside=answers - len(queries),
+                digests=[ask.digest for ask in asks],
             )
     finally:
         file.close()
@@ -173,6 +181,16 @@ def _names(given: object, x0: FloatArray, path: Path) -> Names:
     if isinstance(given, list) and len(given) == x0.size and all(isinstance(name, str) for name in given):
         return Names(x0.shape, given)
     raise JournalError(f"{path} is damaged: it does not have one name a coordinate")
+
+
+def _lost(file: JournalFile, asks: list[StoredAsk]) -> dict[int, int]:
+    """Return the queries that were lost with their workers, and how."""
+    if not file.rows("SELECT 1 FROM answers WHERE lost > 0 LIMIT 1"):
+        return {}
+    upto = accumulate((ask.rows for ask in asks), initial=0)
+    before = {ask.id: count for ask, count in zip(asks, upto, strict=False)}
+    rows = file.rows("SELECT ask, row, lost, max(entry) FROM answers GROUP BY ask, row HAVING lost > 0")
+    return {before[ask] + row + 1: how for ask, row, how, _ in rows if ask in before}
 
 
 def _shown(value: Any) -> Any:

@@ -172,7 +172,7 @@ class Store:
         )
         with self.file.believing():
             return {
-                row: recalled(value) if failure is None else _failed(failure, lost)
+                row: recalled(value) if failure is None else failed(failure, lost)
                 for row, value, failure, lost in rows
             }
 
@@ -267,5 +267,6 @@ def _lost(failure: EvaluationFailure) -> int:
     return _BLAMED if failure.blamed else _BESIDE
 
 
-def _failed(why: str, lost: int) -> EvaluationFailure:
+def failed(why: str, lost: int) -> EvaluationFailure:
+    """Return a failure as it was: one that was lost with its worker may be asked again."""
     return Lost(why, blamed=lost == _BLAMED) if lost else EvaluationFailure(why)

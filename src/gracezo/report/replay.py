@@ -16,16 +16,21 @@ import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 
 from gracezo import checks
 from gracezo.core.asks import Ask, Point, SparseRows
-from gracezo.core.errors import EvaluationError, EvaluationFailure
+from gracezo.core.errors import EvaluationError
+from gracezo.core.moves import Few, Moves
+from gracezo.core.places import Place
 from gracezo.core.run import Answer, Run
 from gracezo.core.sampling import Seeded
-from gracezo.core.types import FloatArray
+from gracezo.core.types import FloatArray, IntArray
+from gracezo.journal.digest import Digest
 from gracezo.journal.reading import Query, Record
+from gracezo.journal.store import failed
 from gracezo.setup import Setup
 
 _ROUNDING = float(np.finfo(np.float64).eps)
@@ -64,6 +69,7 @@ class Replay:
     """A recorded run that is run again; `follow` lets it catch up with its record."""
 
     def __init__(self, record: Record) -> None:
+        self._left = 0  # the query at which it has left the record
         self._begin(record, random=False)
 
     def _begin(self, record: Record, *, random: bool) -> None:
@@ -72,6 +78,8 @@ class Replay:
         self.trouble: str | None = None
         self.replayed = 0  # queries
         self.behind = 0  # queries that it has had no time for
+        self._place = 0  # asks
+        self._digest = Digest()
         self._values: dict[int, list[float]] = {}  # f at points themselves, by their hash
         self._base: FloatArray | None = None
         self._base_hash = 0
@@ -96,14 +104,16 @@ class Replay:
             given = queries[self.replayed : self.replayed + len(ask)]
             if len(given) < len(ask) or given[-1].query != self.replayed + len(ask):
                 break  # not answered yet
-            if any(query.role != ask.role.value for query in given):
+            if self._digest(ask) != record.digests[self._place]:
+                self._left = max(self._left, self.replayed + 1)
                 if not self._random:
                     self._begin(record, random=True)
                     self.follow(record, seconds)
                     return
-                at = f"at query {self.replayed + 1:,}"
+                at = f"at query {self._left:,}"
                 self.trouble = f"The replay leaves the record {at}: another version must have written it."
                 return
+            self._place += 1
             self._take(run, ask, given)
             late = time.monotonic() > until
         self.behind = len(queries) - self.replayed if late else 0
@@ -144,7 +154,7 @@ class Replay:
                 answers.append((row, value))
                 self._note(ask, row, query.query, value)
             elif value is None:
-                answers.append((row, EvaluationFailure(query.failure or "failed")))
+                answers.append((row, failed(query.failure or "failed", query.lost)))
             else:
                 answers.append((row, np.array(value)))
         self.replayed += len(given)
@@ -155,24 +165,21 @@ class Replay:
 
     def _note(self, ask: Ask, row: int, query: int, value: float) -> None:
         """Learn from one value where it was asked."""
-        offsets = ask.offsets.rows if isinstance(ask.offsets, Seeded) else ask.offsets
-        if not isinstance(offsets, SparseRows):
-            return
-        first, end = int(offsets.indptr[row]), int(offsets.indptr[row + 1])
-        if end - first > 1:
+        displaced = _displaced(ask, row)
+        if displaced is None or len(displaced[0]) > 1:
             return
         if ask.base is not self._base:
             self._base, self._base_hash = ask.base, _hash(ask.base)
-        if end == first:
+        if len(displaced[0]) == 0:
             self._again(self._values.setdefault(self._base_hash, []), query, value)
             return
-        known, step = self._values.get(self._base_hash), float(offsets.values[first])
+        known, step = self._values.get(self._base_hash), float(displaced[1][0])
         if not known or step == 0.0:
             return
         self._probes.append((query, abs(step)))
         at = sum(known) / len(known)
         new = _Difference(query, self._base_hash, step, (value - at) / step, max(abs(value), abs(at)))
-        around = self._last.setdefault(int(offsets.indices[first]), [])
+        around = self._last.setdefault(int(displaced[0][0]), [])
         if around and around[0].base != new.base:
             around.clear()
         around.append(new)
@@ -220,7 +227,21 @@ def _begun(record: Record, random: bool, on_move: Callable[[Run, Point], None]) 
     return setup.run(on_move, lambda: 0.0)
 
 
+def _displaced(ask: Ask, row: int) -> tuple[IntArray, FloatArray] | None:
+    """Return the coordinates that a row displaces and by how much, where it is one of a few."""
+    offsets = ask.offsets.rows if isinstance(ask.offsets, Seeded) else ask.offsets
+    if isinstance(offsets, SparseRows):
+        there = slice(int(offsets.indptr[row]), int(offsets.indptr[row + 1]))
+        return offsets.indices[there], offsets.values[there]
+    if isinstance(offsets, Moves) and isinstance(offsets.rows[row], Few):
+        few = cast(Few, offsets.rows[row])
+        return few.indices, few.values
+    return None
+
+
 def _hash(x: FloatArray) -> int:
+    if isinstance(x, Place):  # of one run, which all have the same origin
+        return hash((x.indices.tobytes(), x.values.tobytes()))
     return hash(x.tobytes())
 
 
