@@ -25,6 +25,7 @@ exclude_patterns = ["README.md"]  # about this folder, for those who write
 source_suffix = {".md": "markdown"}
 
 myst_heading_anchors = 4
+suppress_warnings = ["ref.python"]  # a word that is a field of two classes
 default_role = "code"  # docstrings are read in a terminal first: one backtick for code
 napoleon_google_docstring = False
 napoleon_use_rtype = False

@@ -13,6 +13,7 @@ import io
 import os
 import re
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +76,7 @@ PAGES: dict[str, list[str]] = {
     "reference/README": [
         "terms",
         "api",
+        "modules",
         "command-line",
         "status",
         "journal-file",
@@ -140,6 +142,18 @@ def api(names: str) -> str:
     return "\n".join([*lines, "```"])
 
 
+def module(words: str) -> str:
+    """Write what Sphinx turns into the reference of a module: the names given, or those of its `__all__`."""
+    name, *names = words.split()
+    found = import_module(name)
+    lines = [f".. automodule:: {name}", "   :no-members:", ""]
+    for one in names or found.__all__:
+        thing = getattr(found, one)
+        kind = "autoclass" if isinstance(thing, type) else "autofunction" if callable(thing) else "autodata"
+        lines += [f".. {kind}:: {name}.{one}", *(["   :no-value:"] if kind == "autodata" else []), ""]
+    return "\n".join(["```{eval-rst}", *lines, "```"])
+
+
 def example(name: str) -> str:
     """Show a script of examples/."""
     return f"```python\n{(ROOT / 'examples' / f'{name}.py').read_text(encoding='utf-8')}```"
@@ -176,6 +190,7 @@ GENERATED: dict[str, Callable[[str], str]] = {
     "command-line": command_line,
     "example": example,
     "journal": journal,
+    "module": module,
 }
 
 
@@ -198,7 +213,7 @@ def escape(line: str) -> str:
     the *support* of \|x\|, called with \*args
     """
     pieces = re.split(r"(`+[^`]*`+|(?<![\w*])\*\w[^*]*\w\*(?![\w*]))", line)
-    return "".join(p if i % 2 else re.sub(r"([*|])", r"\\\1", p) for i, p in enumerate(pieces))
+    return "".join(p if i % 2 else re.sub(r"([*|]|(?<=\w)_(?!\w))", r"\\\1", p) for i, p in enumerate(pieces))
 
 
 def prepare(app: Any) -> None:
