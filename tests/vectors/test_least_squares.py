@@ -248,6 +248,15 @@ def test_what_is_said_of_a_start_without_slopes_is_true() -> None:
     assert "too small for a number" in small.message
 
 
+def test_a_background_of_small_slopes_is_left_alone_and_the_message_says_so() -> None:
+    fun, small = Exponentials(), np.random.default_rng(5).normal(size=(20, D))
+    result = gracezo.least_squares(lambda x: fun(x) + 1e-4 * (small @ x), fun.x0, seed=0, max_queries=200)
+    assert set(result.columns) == set(fun.support)
+    assert result.cost < 1e-5 * result.trace.values[0]
+    assert "slopes too small to be named, on all other parameters, were left alone" in result.message
+    assert "left alone" not in gracezo.least_squares(fun, fun.x0, seed=0).message
+
+
 @pytest.mark.parametrize("far", [1e-4, 1.0, 1e4])
 def test_parameters_of_other_sizes_than_were_expected(far: float) -> None:
     fun = Exponentials()

@@ -292,4 +292,7 @@ class Fit:
                 "; more parameters matter than the outputs tell apart (a dense Jacobian): the fit moved all "
                 "parameters, in random directions, and names none of them"
             )
-        return "; the outputs are noisy" if self.noisy else ""
+        said = "; the outputs are noisy" if self.noisy else ""
+        if self._found.background > 0.0:
+            said += "; slopes too small to be named, on all other parameters, were left alone"
+        return said
