@@ -39,7 +39,10 @@ class Hidden:
 @pytest.mark.parametrize("seed", [0, 1, 2, 4])
 def test_minima_that_a_descent_misses_are_found(seed: int) -> None:
     f = Hidden(seed)
-    assert gracezo.minimize(Hidden(seed), f.x0, bounds=BOX, max_queries=1000, seed=seed).fun > 0.1
+    local = gracezo.minimize(Hidden(seed), f.x0, bounds=BOX, max_queries=1000, seed=seed)
+    assert local.fun > 0.1
+    assert local.nfev < 1000
+    assert "; for other minima in the box there is method='global'" in local.message
     result = gracezo.minimize(f, f.x0, method="global", bounds=BOX, target=0.1, max_queries=1000, seed=seed)
     assert result.success
     assert result.nfev == len(f.points)

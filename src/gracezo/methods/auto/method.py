@@ -175,7 +175,8 @@ class Descent:
             if not self._remarks(market) and not self._problem.random:
                 raise
             finish = Finish(Status.SPENT, "the queries are spent")
-        return at, replace(finish, message=finish.message + self._remarks(market))
+        ended = finish.message + self._elsewhere * (finish.status is not Status.SPENT)
+        return at, replace(finish, message=ended + self._remarks(market))
 
     def _over_ripples(self, at: Point, depth: float, key: Key) -> Steps[tuple[Point, Finish]]:
         """Go on where a run has stopped in a ripple, as on a noisy function."""
@@ -183,7 +184,8 @@ class Descent:
         at, finish = yield from again.descend(at, key)
         if finish.status is not Status.SPENT:
             ripples = f"its ripples of about {self._units.value(depth):.2g}"
-            finish = Finish(Status.STUCK, f"f is rough, and falls no further by more than {ripples}")
+            rough = f"f is rough, and falls no further by more than {ripples}"
+            finish = Finish(Status.STUCK, rough + self._elsewhere)
         return at, finish
 
     def descend(self, at: Point, key: Key) -> Steps[tuple[Point, Finish]]:
@@ -203,6 +205,12 @@ class Descent:
         return (
             f"f is taken to be noisy, by about {self._units.value(self._hunt.noise):.2g}: values are averaged"
         )
+
+    @property
+    def _elsewhere(self) -> str:
+        """What to say of other minima, where a box says where they might be."""
+        closed = math.isfinite(self._hunt.walls.reach)
+        return "; for other minima in the box there is method='global'" if closed else ""
 
     def _remarks(self, market: Market) -> str:
         """Return what to add to a message: that f is noisy, or that its gradient is not sparse."""
