@@ -88,6 +88,8 @@ PAGES: dict[str, list[str]] = {
         "queries",
         "others",
         "vectors",
+        "global",
+        "margins",
         "reproduce",
         "compare-your-own",
     ],

@@ -1,6 +1,6 @@
 """The lowest point of a box of a thousand coordinates, of which few matter, with 300 and 1,000 queries.
 
-PYTHONPATH=src python -m benchmarks.trades.hidden [--instances 10] [--first 500] [--tables hidden bowl ...]
+PYTHONPATH=src python -m benchmarks.trades.hidden [--instances 10] [--page docs/results/global.md]
 
 Functions of few coordinates hidden among D = 1,000, box [0, 1]; x0 is uniform in it, one for all.
 Solved: f within 1 % of |f*| (Branin, Hartmann), or of the median of f over the box (the others, their
@@ -29,6 +29,7 @@ import nevergrad as ng
 import numpy as np
 import scipy
 from benchmarks.queries.tables import markdown, write_csv
+from benchmarks.trades.pages import put
 
 import gracezo
 from gracezo.core.types import FloatArray, IntArray
@@ -345,10 +346,10 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=FIRST)
     parser.add_argument("--tables", nargs="+", default=["hidden", "bowl", "moved", "limits"])
     parser.add_argument("--methods", nargs="+", default=list(METHODS))
-    parser.add_argument("--out", type=Path, default=Path("docs/results/hidden"))
+    parser.add_argument("--page", type=Path, help="write tables into docs/results/global.md, files beside it")
     words = parser.parse_args()
     seeds, names = range(words.first, words.first + words.instances), list(KINDS)
-    words.out.mkdir(parents=True, exist_ok=True)
+    beside = None if words.page is None else words.page.parent / "trades"
     made = describe() | {"pycma": cma.__version__, "nevergrad": ng.__version__, "scipy": scipy.__version__}
     head = f"Instances {seeds.start} to {seeds.stop - 1}; " + ", ".join(
         f"{what} {made[what]}"
@@ -359,16 +360,16 @@ def main() -> None:
         if table == "hidden":
             done = runs(words.methods, seeds, names)
             text = solved_table(done, words.methods, names)
-            if words.methods == list(METHODS):
-                picture(done, words.out / "hidden.png")
+            if beside is not None and words.methods == list(METHODS):
+                picture(done, beside / "hidden.png")
             table_rows = [
                 [name, method, seed, int(f.solved) if f.solved < np.inf else ""]
                 for (name, method), some in done.items()
                 for seed, f in zip(seeds, some, strict=True)
             ]
-            write_csv(
-                words.out / "hidden.csv", ["function", "method", "instance", "solved at query"], table_rows
-            )
+            if beside is not None:
+                titles = ["function", "method", "instance", "solved at query"]
+                write_csv(beside / "hidden.csv", titles, table_rows)
         elif table in ("bowl", "moved"):
             methods = [method for method in UNTOLD if method in words.methods]
             done = runs(methods, seeds, names, bowl=0.1, moved=table == "moved")
@@ -389,7 +390,8 @@ def main() -> None:
                 rows.append([what, *cells])
             text = markdown(["", *UNTOLD], rows)
         print(text)
-        (words.out / f"{table}.md").write_text(f"{text}\n\n{head}.\n", encoding="utf-8")
+        if words.page is not None:
+            put(words.page, table, f"{text}\n\n{head}.")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Classifier margins in the box [0, 1]: queries until the first negative margin, and pixels changed by then.
 
-PYTHONPATH=src python -m benchmarks.trades.margins [--images 50] [--first 300] [--budget 500]
+PYTHONPATH=src python -m benchmarks.trades.margins [--images 50] [--page docs/results/margins.md]
 
 scikit-learn's digits (8 × 8), enlarged bilinearly to 28 × 28; a network of one hidden layer, trained here. Of
 images that it gets right: margin = score of the true class minus the best other. The scores are those before
@@ -32,6 +32,7 @@ import numpy as np
 import scipy.ndimage
 import sklearn
 from benchmarks.queries.tables import markdown
+from benchmarks.trades.pages import put
 from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 from sklearn.neural_network import MLPClassifier
@@ -265,10 +266,11 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=300, help="none below it was looked at")
     parser.add_argument("--budget", type=int, default=500)
     parser.add_argument("--methods", nargs="+", default=list(METHODS))
-    parser.add_argument("--out", type=Path, default=Path("docs/results/margins"))
+    parser.add_argument(
+        "--page", type=Path, help="write tables into docs/results/margins.md, files beside it"
+    )
     words = parser.parse_args()
     logging.getLogger("art").setLevel(logging.ERROR)
-    words.out.mkdir(parents=True, exist_ok=True)
     network = Network()
     made = describe()
     head = (
@@ -287,9 +289,10 @@ def main() -> None:
             print(f"{what}, {name}: {sorted(target.crossed for target in done[name])}", flush=True)
         text = table(done, words.budget)
         print(text)
-        file = words.out / ("probabilities.md" if probability else "scores.md")
-        file.write_text(f"{text}\n\n{head}\n", encoding="utf-8")
-    picture(all_done, words.budget, words.out / "margins.png")
+        if words.page is not None:
+            put(words.page, "probabilities" if probability else "scores", f"{text}\n\n{head}")
+    if words.page is not None:
+        picture(all_done, words.budget, words.page.parent / "trades" / "margins.png")
 
 
 if __name__ == "__main__":
