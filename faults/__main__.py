@@ -18,7 +18,7 @@ from faults.crews import CLUSTERS
 KINDS: dict[str, tuple[Attempt, int]] = {  # and how many attempts there are at scale 1
     "damage": (journals.damage, 2000),
     "snapshots": (journals.snapshots, 200),
-    "sqlite_calls": (journals.sqlite_calls, 12),
+    "sqlite_calls": (journals.sqlite_calls, 24),
     "clocks": (journals.clocks, 30),
     "full_disk": (journals.full_disk, 30),
     "kills": (journals.kills, 60),

@@ -25,7 +25,7 @@ METHODS = ("auto", "grace", "fdsa", "gld", "zoro", "rs")
 def case(dice: random.Random, most: int = 120) -> dict[str, Any]:
     """Return a small run, as keywords of `minimize`."""
     return Case(
-        dice.choice(METHODS), max_queries=dice.randint(20, most), seed=dice.randrange(1000)
+        dice.choice(METHODS), max_queries=dice.randint(min(most, 20), most), seed=dice.randrange(1000)
     ).arguments(batch=dice.choice([1, 4]))
 
 

@@ -199,7 +199,7 @@ def minimized(arguments: dict[str, Any], path: Path, fun: Any) -> gracezo.Result
 
 def sqlite_calls(dice: random.Random, folder: Path) -> None:
     """Every call of SQLite fails once: one error, and what was paid for is there at the next start."""
-    arguments = case(dice, most=25)
+    arguments = case(dice, most=10)
     whole = expected(arguments)
     begun = dice.randrange(whole.nfev)  # what is in the journal before
     Failing.error = dice.choice(["disk I/O error", "database or disk is full", "database is locked"])

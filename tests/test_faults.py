@@ -11,7 +11,7 @@ from faults.__main__ import KINDS, held
 QUICK = {
     "damage": 40,
     "snapshots": 5,
-    "sqlite_calls": 8,
+    "sqlite_calls": 1,
     "clocks": 2,
     "dying": 4,
     "nonsense": 15,
