@@ -1,6 +1,6 @@
 """Which of a thousand parameters matter: `gracezo.screen` beside SALib's Morris method.
 
-PYTHONPATH=src python -m benchmarks.trades.screening [--tables point box noise groups] [--write]
+PYTHONPATH=src python -m benchmarks.trades.screening [--tables point box noise groups] [--first 20000]
 
 Every call of the function is counted. Instances are drawn from `numpy.random.default_rng(seed)`, with seeds
 from `FIRST` on, none of which was looked at while the method was made.
@@ -38,7 +38,7 @@ from gracezo.experiments.environment import describe
 mpl.use("Agg")
 import matplotlib.pyplot as plt
 
-FIRST = 9_000
+FIRST = 20_000
 RESULTS = Path(__file__).parents[2] / "docs" / "results"
 
 
@@ -223,9 +223,7 @@ def with_noise(first: int, instances: int) -> list[list[str]]:
 
             found = gracezo.screen(
                 noisy,
-                f.x0,
                 bounds=f.bounds,
-                points=1,
                 seed=seed,
                 noise=noise if told else None,
                 max_queries=2_000,
@@ -284,7 +282,7 @@ def by_groups(first: int, instances: int) -> list[list[str]]:
 TABLES: dict[str, tuple[Callable[[int, int], list[list[str]]], int, list[str]]] = {
     "point": (
         at_a_point,
-        100,
+        60,
         ["d = 1,000", "queries", "median", "most", "right", "required", "passed", "Morris, at least"],
     ),
     "box": (
@@ -317,20 +315,18 @@ def main() -> None:
     parser.add_argument("--tables", nargs="*", choices=TABLES, default=list(TABLES))
     parser.add_argument("--instances", type=int, help="how many of each kind")
     parser.add_argument("--first", type=int, default=FIRST)
-    parser.add_argument("--write", action="store_true", help="write docs/results/screening.md")
+    parser.add_argument("--picture", action="store_true", help="draw docs/images/screening.png and stop")
     words = parser.parse_args()
-    parts = []
+    if words.picture:
+        pictures(words.first, RESULTS.parent / "images")
+        return
+    print(describe())
     for name in words.tables:
         table, instances, head = TABLES[name]
         count = words.instances or instances
-        print(f"\n## {name}: {count} instances\n", flush=True)
-        rows = table(words.first, count)
-        parts.append(f"## {name}\n\n{count} instances.\n\n{markdown(head, rows)}\n")
-    if words.write:
-        versions = describe()
-        pictures(words.first, RESULTS.parent / "images")
-        print(versions)
-        (RESULTS / "screening.tables.md").write_text("\n".join(parts), encoding="utf-8")
+        print(f"\n## {name}: {count} instances from seed {words.first:,} on\n")
+        print(markdown(head, []), flush=True)
+        table(words.first, count)
 
 
 if __name__ == "__main__":

@@ -20,6 +20,7 @@ from gracezo.core.types import FloatArray
 from gracezo.documented import like
 from gracezo.evaluators.choose import Workers
 from gracezo.journal.settings import Journal
+from gracezo.sensitivity.points import inner
 from gracezo.sensitivity.screening import Screening
 
 _UNIFORM = ("unif", "uniform")  # what a SALib problem may say of a distribution
@@ -81,8 +82,8 @@ def screen(
         What effects are counted over where there are no bounds: one number, or one for each coordinate; 1 if
         not given.
     tol
-        Share of the squared effects that is not worth a query; 1e-3 if not given: a coordinate with a
-        thirtieth of the effect of all.
+        Share of the squared effects that is not worth a query. If not given, 1e-3 over a box (a coordinate
+        with a thirtieth of the effect of all) and 1e-6 at one point.
     max_queries
         Never more than so many calls; what is known by then is the answer.
 
@@ -120,8 +121,9 @@ def screen(
     told = {"bounds": given["bounds"], "names": names, "groups": groups}
     for name in ("names", "groups"):
         told[name] = given.get(name) if told[name] is None else told[name]
-    start, count, further = _points(x0, points, told["bounds"], told["names"], checks.seed(seed, rng))
-    call = Call(locals() | told)
+    drawn = checks.seed(seed, rng)
+    start, count, further = _points(x0, points, told["bounds"], told["names"], drawn, checks.noise(noise))
+    call = Call(locals() | told | {"seed": drawn, "rng": None})  # a generator gives another one each time
     setup = call.setup(
         method="screen",
         x0=start,
@@ -163,7 +165,12 @@ def _problem(given: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _points(
-    x0: npt.ArrayLike | None, points: object, bounds: object, names: object, seed: int | None
+    x0: npt.ArrayLike | None,
+    points: object,
+    bounds: object,
+    names: object,
+    seed: int | None,
+    noise: float | None,
 ) -> tuple[npt.ArrayLike, int | None, FloatArray | None]:
     """Return the first point, how many there are to be, and those after the first if they are given."""
     rows = None
@@ -195,6 +202,7 @@ def _points(
         if middle is None or not bounded:
             raise ValueError(_open("without x0", middle, called))
         drawn = Key(seed or 0).child(0).generator().random(middle.d)
+        drawn = inner(drawn) if noise else drawn
         x0 = middle.clip(middle.lower + drawn * (middle.upper - middle.lower)).reshape(shape)
     if not bounded and count is not None and count > 1:
         raise ValueError(_open(f"for points={count}", middle, called))

@@ -153,6 +153,32 @@ def test_a_further_point_costs_one_query_for_each_coordinate_known_and_two(outpu
     assert np.diff(costs).tolist() == [6, 6, 6]
 
 
+@pytest.mark.parametrize("told", [True, False])
+def test_noise_hides_little_over_a_box_and_makes_nothing_up(told: bool) -> None:
+    slopes = np.zeros(200)
+    slopes[[7, 77, 177]] = 1.0, -0.7, 0.5
+    found_all = 0
+    for seed in range(4):
+        rng = np.random.default_rng(seed)
+        noise = 0.005
+
+        def f(x: FloatArray, rng: Any = rng, noise: float = noise) -> float:
+            return float(slopes @ x + noise * rng.standard_normal())
+
+        found = gracezo.screen(f, bounds=[(0.0, 1.0)] * 200, noise=noise if told else None, seed=seed)
+        claimed = found.indices[found.important].tolist()
+        assert set(claimed) <= {7, 77, 177}
+        found_all += len(claimed) == 3
+    assert found_all >= 3
+
+
+def test_a_generator_is_drawn_from_once() -> None:
+    one, two = (gracezo.screen(friedman, bounds=BOX, rng=np.random.default_rng(5), points=2) for _ in "ab")
+    assert one.seed == two.seed
+    assert np.array_equal(one.effects, two.effects)
+    assert np.array_equal(gracezo.screen(friedman, bounds=BOX, seed=one.seed, points=2).effects, one.effects)
+
+
 def test_flat_is_said_to_be_flat() -> None:
     found = gracezo.screen(lambda x: 1.0, bounds=BOX, points=1, seed=0)
     assert len(found.indices) == 0

@@ -8,7 +8,8 @@ from gracezo.core.method import Problem, uses
 from gracezo.core.types import FloatArray
 from gracezo.sensitivity.recipe import Screen
 
-_LEAVE = 1e-3  # of the squared effects: one with a thirtieth of the effect of all
+_LEAVE = 1e-3  # of the squared effects over a box: a coordinate with a thirtieth of the effect of all
+_LEAVE_HERE = 1e-6  # and at one point: with a thousandth, because one slope may be much above its mean
 
 
 @uses("bounds", "noise", "scale", "tol", "groups")
@@ -28,4 +29,5 @@ def screen(problem: Problem, *, points: int | None = None, further: FloatArray |
     if problem.bounds is not None:
         between = problem.bounds.upper - problem.bounds.lower
         widths = np.where(np.isfinite(between), between, widths)
-    return Screen(problem, widths, points, further, problem.tol or _LEAVE)
+    leave = _LEAVE_HERE if points == 1 else _LEAVE
+    return Screen(problem, widths, points, further, problem.tol or leave)

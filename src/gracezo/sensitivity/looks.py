@@ -39,6 +39,11 @@ class OneOutput:
         self._points = Points(problem, leave)
         self._d = problem.d
 
+    @property
+    def noisy(self) -> bool:
+        """Whether the function is known to be noisy."""
+        return self._points.noisy
+
     def go_on_from(self, other: OneOutput) -> None:
         """Take what was learned of the same function along other coordinates."""
         self._points.go_on_from(other._points)
@@ -90,6 +95,11 @@ class ManyOutputs:
         self._leave = leave
         self._ones = np.ones(problem.d)
         self._first: Columns | None = None
+
+    @property
+    def noisy(self) -> bool:
+        """Whether the function is known to be noisy."""
+        return bool(self._problem.noise) or (self._first is not None and self._first.accuracy.noisy)
 
     def go_on_from(self, other: ManyOutputs) -> None:
         """Take what was learned of the same function along other coordinates."""

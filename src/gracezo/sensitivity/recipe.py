@@ -25,7 +25,7 @@ from gracezo.core.steps import in_batches
 from gracezo.core.subspace import Subspace
 from gracezo.core.types import FloatArray, IntArray
 from gracezo.sensitivity.looks import ManyOutputs, OneOutput
-from gracezo.sensitivity.points import spread
+from gracezo.sensitivity.points import inner, spread
 from gracezo.sensitivity.table import Effects, Table
 from gracezo.vectors.estimate import outputs_of
 
@@ -115,6 +115,8 @@ class Screen:
         width = np.where(self._widths > 0.0, self._widths, 1.0)
 
         def placed(u: FloatArray) -> FloatArray:
+            if self._looks is not None and self._looks.noisy:
+                u = inner(u)  # noise asks for long differences, and these for room on both sides
             return box.clip(np.where(self._widths > 0.0, box.lower + u * width, x))
 
         around = spread(np.clip((x - box.lower) / width, 0.0, 1.0), key)
@@ -163,6 +165,7 @@ class Screen:
             return Effects({}, {}, seen.outside, seen.background)
         some = Subspace(at.x, np.arange(len(inside) + 1), inside, self._widths[inside], self._problem.bounds)
         second: Any = made(some.problem(self._problem), self._leave)
+        second.go_on_from(first)
         found = (yield from some.within(second.look(some.inward(at), key.child(2), _NONE))).plain(_NONE)
         looks.go_on_from(second)
         return Effects(

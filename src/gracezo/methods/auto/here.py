@@ -73,14 +73,19 @@ class Walls:
     # ------------------------------------------------------------ probes
 
     def aim(
-        self, indices: IntArray, weights: FloatArray, reach: float
+        self, indices: IntArray, weights: FloatArray, reach: float, *, central: bool = False
     ) -> tuple[FloatArray, tuple[FloatArray, FloatArray] | None]:
         """Return the weights of a probe that stays inside up to ε = `reach`, and the largest ε of each.
 
-        The latter ahead and behind: a look to both sides needs room on both.
+        The latter ahead and behind: a look to both sides needs room on both. If looks are to be `central`,
+        those that have less of it than the typical one move by as much less, and hold up nobody.
         """
         if self.box is None:
             return weights, None
+        if central:
+            room = np.minimum(*self.box.room(self._x, indices)) / np.abs(weights)
+            if (typical := float(np.median(room))) > 0.0:
+                weights = weights * np.minimum(room / typical, 1.0)
         drawn = reach * weights
         held = self.box.inward(self._x, indices, drawn)
         aimed = np.where(held == drawn, weights, held / reach)

@@ -61,6 +61,8 @@ class Search:
         """Coordinates that lead uphill on both sides."""
         self.thorough = False
         """Whether what falls by little behind a kink is wanted, too: where nothing else is left."""
+        self.central = False
+        """Whether all looks at sums are to reach to both sides."""
         self.flat = True
         """Whether no sum over all coordinates has changed f."""
 
@@ -120,7 +122,7 @@ class Search:
         order = rng.permutation(coordinates)
         weights = drawn(rng, len(order))
         reach = max(single(1.0, about), far * single(float(weights @ weights), about))
-        aimed, limits = self._walls.aim(order, weights, reach)
+        aimed, limits = self._walls.aim(order, weights, reach, central=self.central)
         return Partition(Order(order, aimed, limits), about, evidence)
 
     @property
@@ -132,6 +134,10 @@ class Search:
     def rooted(self) -> bool:
         """Whether the sum over all coordinates has been measured, if there are any."""
         return self.partition is None or self.partition.rooted
+
+    def look_to_both_sides(self, central: bool) -> None:
+        """Let coordinates with little room to a wall move by less, so that sums can be looked at far away."""
+        self.central = central
 
     def look_behind_kinks(self) -> None:
         """Want what falls by little behind a kink, too."""

@@ -42,6 +42,7 @@ from gracezo.methods.auto.ways import Ledger
 _STUDENT = 2.57 / 1.96
 _HIDING = 1e-4  # times the norm found: what may hide beside any of so many, summed over all pairs of them
 _MOST = 0.5  # share of the squared norm: a sparse estimate holds most of it
+_LITTLE = 0.1  # share of it: a background that may stay where the search has lost as much as it may
 _LOST = 0.08  # of a gradient by plain differences: what the search may lose; with what it finds, a tenth
 _FEW = 8  # queries that it may lose in any case: labels and looks for the first two coordinates
 _EXPECTED = 0.3  # spikes among the groups that are left alone
@@ -141,9 +142,15 @@ class Estimation:
         belief = Belief(self._size) if before is None else before._search.belief
         self._search: WholeSearch = WholeSearch(self._differences, belief, self._note, self._walls)
         self._again = before is not None
+        self._noise = of.noise  # as far as it is known before a look
         self._known = known
         self._found: dict[int, Slope] = dict(found or {})
         self._residual = math.nan  # squared norm of what was not found
+
+    @property
+    def noisy(self) -> bool:
+        """Whether f has turned out to be noisy."""
+        return bool(self._differences.noise)
 
     def _note(self, found: Found) -> None:
         self._found[found.coordinate] = Slope(found.slope, found.error, found.alone, found.others)
@@ -215,6 +222,9 @@ class Estimation:
             plantings = 1
         while True:
             yield from self._sum_of_all(plantings)
+            if plantings == 0 and self._surprised:
+                search = self._begin_anew()
+                continue
             self._look_back()
             if search.flat:
                 return True
@@ -230,7 +240,7 @@ class Estimation:
             while search.asking or search.standing or not (self._negligible or self._background):
                 lost = self._ledger.queries + search.left > (1.0 + _LOST) * self._size + _FEW
                 if lost and not self._differences.noise:  # noise makes plain differences dearer by far
-                    return False
+                    return self._of.background and self._share <= _LITTLE
                 requests = search.requests(batch)
                 if not requests:
                     break
@@ -242,6 +252,20 @@ class Estimation:
                 return self._enough
             reached = self._negligible
 
+    @property
+    def _surprised(self) -> bool:
+        """Whether noise was met that was not foreseen, and walls are near that hold up sums for it."""
+        met = self._differences.noise and self._noise is None
+        return bool(met and self._of.background and self._walls.box is not None)
+
+    def _begin_anew(self) -> WholeSearch:
+        """Begin with noise that is known now."""
+        self._noise = self._differences.noise
+        self._differences = Differences(self._of.eps)
+        self._search = WholeSearch(self._differences, Belief(self._size), self._note, self._walls)
+        self._search.centre(self._at)
+        return self._search
+
     def _sum_of_all(self, plantings: int) -> Steps[None]:
         """Take the sum over all coordinates that are not known, with weights of its own."""
         search = self._search
@@ -249,7 +273,8 @@ class Estimation:
         coordinates = outside(self._of.d, taken, self._walls.fixed, places=self._of.places)
         rng = self._key.child(plantings).generator()
         if plantings == 0:
-            self._at = yield from search.begin(self._at, self._of.noise, coordinates, rng)
+            search.look_to_both_sides(self._of.background and bool(self._noise))
+            self._at = yield from search.begin(self._at, self._noise, coordinates, rng)
             return
         search.plant(coordinates, rng)
         if requests := search.requests(self._of.batch):

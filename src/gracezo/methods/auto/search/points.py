@@ -37,6 +37,11 @@ class Points:
         """Take what was learned of the same function along other coordinates."""
         self._units, self._last = other._units, other._last
 
+    @property
+    def noisy(self) -> bool:
+        """Whether f is known to be noisy."""
+        return bool(self._problem.noise) or (self._last is not None and self._last.noisy)
+
     def estimate(
         self, at: Point, key: Key, known: IntArray, here: GradientEstimate | None = None
     ) -> Steps[GradientEstimate]:
