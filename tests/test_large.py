@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tracemalloc
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -138,3 +139,16 @@ def test_a_price_that_is_wrong_is_found() -> None:
     f = Wrong(0, d=50, s=3)
     with pytest.raises(AssertionError, match="a slice displaced"):
         check_objective(f, f.x0)
+
+
+def test_a_run_on_very_many_coordinates_goes_on_from_its_journal(tmp_path: Path) -> None:
+    d = 140_000
+    f, g = Distance(1, d=d, s=4), Frugal(hidden(np.array([3, 100_000]), d))
+    for fun, x0, dim in ((g.__call__, np.zeros(d), None), (f, 0.0, d)):
+        journal = gracezo.Journal(tmp_path / f"{dim}.db", fingerprint="f")
+        whole = gracezo.minimize(fun, np.zeros(d), seed=1, max_queries=40)
+        gracezo.minimize(fun, x0, dim=dim, seed=1, max_queries=20, journal=journal)
+        more = gracezo.resume(journal, fun, max_queries=40)
+        assert np.array_equal(more.x, whole.x)
+        assert more.nfev == whole.nfev
+        assert more.reasked == 0

@@ -10,9 +10,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from benchmarks.speed.functions import Bowl, Enough, HiddenBowl, PricedBowl, Timed
+from benchmarks.speed.functions import SPARSITY, Bowl, Enough, HiddenBowl, Timed
 
 import gracezo
+from gracezo.problems import Distance
 
 TARGET = 0.01
 """Of f(x0): where runs of `auto` end."""
@@ -20,7 +21,9 @@ STEPS = 3
 """Of GraCe."""
 ASKED = 2_000
 """Queries after which rivals have shown what one costs; they may take no longer than"""
-SECONDS = 20.0
+SECONDS = 10.0
+INSTANCES = 6
+"""Over which queries are counted."""
 
 Row = dict[str, float]
 
@@ -49,18 +52,27 @@ def _minimised(fun: Any, x0: Any, **arguments: Any) -> Row:
     return {"queries": result.nfev, "seconds": seconds, "left": result.fun, "memory": peak() - before}
 
 
-def _plain(d: int, **arguments: Any) -> Row:
-    bowl, x0 = Bowl(d), np.zeros(d)
-    one, f0 = alone(bowl, x0), bowl(x0)
-    timed = Timed(bowl)
+def _plain(d: int, s: int = SPARSITY, **arguments: Any) -> Row:
+    f, x0 = _distance(d, s).__call__, np.zeros(d)
+    one, f0 = alone(f, x0), f(x0)
+    timed = Timed(f)
     arguments = {name: f0 * TARGET if name == "target" else value for name, value in arguments.items()}
     row = _minimised(timed, x0, **arguments)
     return row | {"f": one, "inside": timed.inside, "left": row["left"] / f0}
 
 
+def _distance(d: int, s: int = SPARSITY) -> Distance:
+    return Distance(0, d=d, s=min(s, d))
+
+
 def auto(d: int) -> Row:
     """Run `auto` on the plain function."""
     return _plain(d, target=True)
+
+
+def auto_many(d: int) -> Row:
+    """Run `auto` where four times as many coordinates matter."""
+    return _plain(d, 4 * SPARSITY, target=True)
 
 
 def grace(d: int) -> Row:
@@ -80,7 +92,7 @@ def _grace(d: int) -> dict[str, Any]:
 
 def auto_sparse(d: int) -> Row:
     """Run `auto` on the function that prices changes, from a dense start."""
-    bowl, x0 = PricedBowl(d), np.zeros(d)
+    bowl, x0 = _distance(d), np.zeros(d)
     one, f0 = alone(bowl, x0), bowl(x0)
     row = _minimised(bowl, x0, target=TARGET * f0)
     return row | {"f": one, "inside": math.nan, "left": row["left"] / f0}
@@ -88,7 +100,7 @@ def auto_sparse(d: int) -> Row:
 
 def grace_sparse(d: int) -> Row:
     """Run GraCe on the function that prices changes, from a dense start."""
-    bowl, x0 = PricedBowl(d), np.zeros(d)
+    bowl, x0 = _distance(d), np.zeros(d)
     one = alone(bowl, x0)
     row = _minimised(bowl, x0, **_grace(d))
     return row | {"f": one, "inside": math.nan}
@@ -109,13 +121,24 @@ def grace_hidden(d: int) -> Row:
     return row | {"f": math.nan, "inside": math.nan}
 
 
+def growth(d: int) -> Row:
+    """Count the queries of `auto` on w @ (x − v)², whose rounding grows with d: the mean over instances."""
+    queries = []
+    for seed in range(INSTANCES if d < 10**8 else 2):
+        bowl, x0 = Bowl(d, seed, min(SPARSITY, d)), np.zeros(d)
+        row = _minimised(bowl, x0, target=TARGET * bowl(x0))
+        queries.append(row["queries"])
+        del bowl, x0
+    return row | {"f": math.nan, "inside": math.nan, "queries": float(np.mean(queries))}
+
+
 # ---------------------------------------------------------------- others
 
 
-def _rival(d: int, solve: Callable[[Timed, np.ndarray], object]) -> Row:
-    bowl, x0 = Bowl(d), np.zeros(d)
-    one = alone(bowl, x0)
-    timed = Timed(bowl, max(ASKED, d + 1 if d <= 10**4 else 0), SECONDS)
+def _rival(d: int, solve: Callable[[Timed, np.ndarray], object], asked: int = ASKED) -> Row:
+    f, x0 = _distance(d).__call__, np.zeros(d)
+    one = alone(f, x0)
+    timed = Timed(f, asked, SECONDS)
     before, began = peak(), time.process_time()
     with contextlib.suppress(Enough):
         solve(timed, x0)
@@ -133,7 +156,10 @@ def lbfgsb(d: int) -> Row:
     """Run SciPy's L-BFGS-B with forward differences."""
     import scipy.optimize  # noqa: PLC0415 - what is loaded counts as memory
 
-    return _rival(d, lambda f, x: scipy.optimize.minimize(f, x, method="L-BFGS-B", options={"maxfun": 10**9}))
+    def solve(f: Timed, x: np.ndarray) -> None:
+        scipy.optimize.minimize(f, x, method="L-BFGS-B", options={"maxfun": 10**9})
+
+    return _rival(d, solve, max(ASKED, 2 * (d + 1) if d <= 10**4 else 0))  # two gradients
 
 
 def pycma(d: int) -> Row:
@@ -181,10 +207,12 @@ def one_copy(d: int) -> Row:
 CASES: dict[str, tuple[str, Callable[[int], Row], int]] = {
     "auto": ("auto", auto, 10**8),
     "grace": ("grace", grace, 10**8),
+    "auto-many": ("auto, s = 40", auto_many, 10**7),
     "auto-sparse": ("auto, changes priced", auto_sparse, 10**7),
     "grace-sparse": ("grace, changes priced", grace_sparse, 10**7),
     "auto-hidden": ("auto, sparse start", auto_hidden, 10**8),
     "grace-hidden": ("grace, sparse start", grace_hidden, 10**8),
+    "growth": ("auto, queries on w @ (x − v)²", growth, 10**8),
     "lbfgsb": ("SciPy L-BFGS-B, differences", lbfgsb, 10**7),
     "pycma": ("pycma, diagonal", pycma, 10**7),
     "cmaes": ("cmaes SepCMA", cmaes, 10**7),

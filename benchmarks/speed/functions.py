@@ -1,4 +1,4 @@
-"""The function that is minimised: w @ (x − v)², v zero but on ten coordinates, and the time that it takes."""
+"""The functions that are minimised beside `Distance`, and a watch on how long they take."""
 
 from __future__ import annotations
 
@@ -40,20 +40,8 @@ class Bowl:
         return float(self.weights @ (x - self.hidden) ** 2)
 
 
-class PricedBowl(Bowl):
-    """The same, which can price a change: what has to be kept is the gradient at the base."""
-
-    def at(self, x: Any) -> Priced:
-        """Keep the value and the gradient at a base, given dense or as a sparse vector."""
-        ways = -self.hidden if hasattr(x, "tocoo") else x - self.hidden
-        if hasattr(x, "tocoo"):
-            ways[x.tocoo().col] += x.tocoo().data
-        slopes = 2.0 * self.weights * ways
-        return Priced(0.5 * float(slopes @ ways), slopes, self.weights)
-
-
 class HiddenBowl:
-    """The same function with all weights one: it needs no array of d itself, and takes a sparse start.
+    """Σ(x_i − v_i)², of which nothing of length d is kept, for a sparse start: it prices changes.
 
     Parameters
     ----------
@@ -100,20 +88,6 @@ class HiddenPriced:
                 order = np.searchsorted(self._places, indices)
                 met = self._places[np.minimum(order, len(self._places) - 1)] == indices
                 change += 2.0 * float(values[met] @ self._ways[np.asarray(order)[met]])
-        return self._value + change
-
-
-class Priced:
-    """w @ (x − v)² at a base, displaced."""
-
-    def __init__(self, value: float, slopes: FloatArray, weights: FloatArray) -> None:
-        self._value, self._slopes, self._weights = value, slopes, weights
-
-    def value(self, parts: Parts) -> float:
-        """Return f at the base displaced by parts (indices, values)."""
-        change = 0.0
-        for indices, values in parts:
-            change += float(values @ self._slopes[indices] + (values * values) @ self._weights[indices])
         return self._value + change
 
 

@@ -39,7 +39,7 @@ def write(rows: Sequence[Mapping[str, Any]], folder: Path) -> None:
     text = page.read_text() if page.exists() else f"{BEGIN}\n{END}\n"
     before, _, rest = text.partition(BEGIN)
     _, _, after = rest.partition(END)
-    page.write_text(f"{before}{BEGIN}\n\n{_machine()}\n\n{table(rows)}\n\n{END}{after}")
+    page.write_text(f"{before}{BEGIN}\n\n{_machine()}\n\n{table(rows)}\n\n{queries(rows)}\n\n{END}{after}")
     picture(rows, folder / "speed.png")
 
 
@@ -48,6 +48,8 @@ def table(rows: Sequence[Mapping[str, Any]]) -> str:
     head = "| d | | queries | µs a query beyond f | whole / (queries × f) | memory, arrays of d |"
     lines = [head, "|---:|---|---:|---:|---:|---:|"]
     for row in rows:
+        if row["case"] == "growth":
+            continue
         d, name = f"10^{round(math.log10(row['d']))}", CASES[row["case"]][0]
         if "ended" in row:
             lines.append(f"| {d} | {name} | {row['ended']} | | | |")
@@ -60,17 +62,27 @@ def table(rows: Sequence[Mapping[str, Any]]) -> str:
     return "\n".join(lines)
 
 
+def queries(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return how the queries of `auto` grow with d, in a table."""
+    own = [row for row in rows if row["case"] == "growth" and "ended" not in row]
+    if not own:
+        return ""
+    head = "".join(f" 10^{round(math.log10(row['d']))} |" for row in own)
+    line = "".join(f" {row['queries']:.1f} |" for row in own)
+    return f"| d |{head}\n|---|{'---:|' * len(own)}\n| queries to 0.01 |{line}"
+
+
 def picture(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
     """Draw time a query beyond f, and memory, against d."""
     mpl.use("Agg")
     figure, (left, right) = plt.subplots(1, 2, figsize=(11, 4.6), layout="constrained")
     for case in dict.fromkeys(row["case"] for row in rows):
         own = [row for row in rows if row["case"] == case and "ended" not in row]
-        if not own:
+        if not own or case == "growth":
             continue
         name, *kind = case.split("-")
         style = {"color": _STYLES[name], "label": CASES[case][0], "marker": "o", "markersize": 4}
-        style["linestyle"] = {"sparse": "--", "hidden": ":"}.get(kind[0] if kind else "", "-")
+        style["linestyle"] = {"sparse": "--", "hidden": ":", "many": "-."}.get(kind[0] if kind else "", "-")
         d = np.array([row["d"] for row in own])
         left.loglog(d, [1e6 * beyond(row) for row in own], **style)
         large = [row for row in own if row["d"] >= 10**6]

@@ -114,7 +114,7 @@ def begun(session: Session, setup: Setup, identity: Identity) -> Setup:
     """Begin the run of a journal, or go on with it: return the setup with the seed that is recorded."""
     seed = session.begin(identity, setup.ground.seed, setup.ground.limits)
     session.call(setup.ground.names)
-    return setup.seeded(seed)
+    return setup.recorded(seed)
 
 
 def conduct(

@@ -184,9 +184,9 @@ class Setup:
         """Return what a journal knows this run by, with the name of the function and digests of its parts."""
         return Identity.of(name, dense(self.ground.x0), self.arguments, parts, self.defaults)
 
-    def seeded(self, seed: int) -> Setup:
-        """Return the same with this seed: that of the recorded run."""
-        return replace(self, ground=replace(self.ground, seed=seed))
+    def recorded(self, seed: int) -> Setup:
+        """Return the same with the seed of the recorded run, and x0 written down, as the record has it."""
+        return replace(self, ground=replace(self.ground, seed=seed, x0=dense(self.ground.x0)))
 
     def run(
         self,

@@ -250,27 +250,25 @@ class Shuffle:
     def _sparse(
         self, first: int, last: int, factor: float, label: Label | None, other: Others
     ) -> Iterator[Piece]:
-        """Yield the same by indices, some blocks at a time."""
+        """Yield the same by indices, block after block, each ascending from where its shift begins."""
         size, n, count = self._size, self._count, last - first
-        taken = np.sort(self._sigma[first:last])
-        at_once = max(1, BLOCK // count)
-        for begin in range(0, n, at_once):
-            blocks = np.arange(begin, min(begin + at_once, n))
-            offsets = taken - self._shifts[blocks, np.newaxis]
-            offsets += size * (offsets < 0)
-            values = self._table.take(offsets + self._begins[blocks, np.newaxis])
+        taken = np.sort(self._sigma[first:last]).astype(np.int64)
+        turned = np.concatenate([taken, taken + size])
+        starts = np.searchsorted(taken, self._shifts).tolist()
+        ends = np.searchsorted(other.coordinates, np.arange(n + 1) * size).tolist()
+        for block in range(n):
+            shift, begin = int(self._shifts[block]), block * size
+            mine = turned[starts[block] : starts[block] + count]
+            where = mine + (begin - shift)
+            values = self._table.take(mine + (int(self._begins[block]) - shift))
             values *= factor
             if label is not None:
-                ranks = self._rank.take(offsets + self._shifts[blocks, np.newaxis])
-                values *= label(ranks * float(n) + self._q[blocks, np.newaxis])
-            ends = begin * size, (int(blocks[-1]) + 1) * size
-            low, high = np.searchsorted(other.coordinates, ends).tolist()
-            if low < high:
-                block, offset = np.divmod(other.coordinates[low:high], size)
-                turned = (offset + self._shifts[block]) % size
-                values[block - begin, np.searchsorted(taken, turned)] = other.values[low:high]
-            offsets += size * blocks[:, np.newaxis]
-            yield offsets.ravel(), values.ravel()
+                ranks = self._rank.take(mine)
+                values *= label(ranks * float(n) + float(self._q[block]))
+            if ends[block] < ends[block + 1]:
+                some = slice(ends[block], ends[block + 1])
+                values[np.searchsorted(where, other.coordinates[some])] = other.values[some]
+            yield where, values
 
     def squares(self, start: int, stop: int) -> float:
         """Return the sum of the squared weights of a slice, up to what is random of it in a large one."""

@@ -140,7 +140,10 @@ class Units:
         values = yield self._ask(ask)
         if self._unit == 0.0:
             self._learn(ask, values)
-        return np.clip(values / (self._unit or 1.0), -LARGEST, LARGEST)
+        scaled = values / (self._unit or 1.0)
+        if len(scaled) == 1 and abs(scaled[0]) <= LARGEST:  # the usual case
+            return scaled
+        return np.clip(scaled, -LARGEST, LARGEST)
 
     def _learn(self, ask: Ask, values: FloatArray) -> None:
         """Take the unit from the first value that is not zero, beside how far away it was met."""

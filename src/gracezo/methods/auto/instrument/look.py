@@ -18,7 +18,7 @@ import numpy as np
 from gracezo.core.answers import lowest
 from gracezo.core.asks import Ask, Point, Role, SparseRows, Steps
 from gracezo.core.moves import Move, Moves, beside, rows_of
-from gracezo.core.types import FloatArray
+from gracezo.core.types import FloatArray, record
 
 _SPREAD = 0.2  # repeated looks lie between this share less and the whole distance
 _SHORTER = 0.99  # another point, whose change of f is that of the first up to 1 % of the curvature's share
@@ -69,7 +69,7 @@ def unheard(change: Change) -> None:
     """Let nobody absorb a change: whoever yields requests is sent their changes."""
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Request:
     """A displacement from the present point, at which multiples of it to look, and who absorbs the change.
 
@@ -85,6 +85,10 @@ class Request:
     expected: float = math.nan
     allowed: float = 0.0
 
+    def heard_by(self, absorb: Callable[[Change], None]) -> Request:
+        """Return the same for somebody else."""
+        return Request(self.move, self.role, absorb, self.shares, self.repeats, self.expected, self.allowed)
+
 
 class Room(NamedTuple):
     """How far the bounds let a set go: ahead, and to both sides."""
@@ -96,7 +100,7 @@ class Room(NamedTuple):
 EVERYWHERE = Room(math.inf, math.inf)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Along:
     """Coordinates to move together, by their weights: the sum of the squares of those, and the room left."""
 
@@ -159,7 +163,7 @@ class Look:
         return math.hypot(self.fixed, value * self.relative)
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Heard:
     """The lowest value that a round of requests met, and where."""
 
@@ -184,10 +188,8 @@ def answered(at: Point, requests: Sequence[Request]) -> Steps[Heard]:
     found, values = yield from insisted(at, rows_of(moves), role)
     low, start = lowest(values), 0
     for request in requests:
-        scales = _scales(request)
-        stop = start + len(scales) * len(request.shares)
-        changes = found[start:stop].reshape(len(scales), -1) / scales[:, np.newaxis]
-        request.absorb(_change(changes))
+        stop = start + request.repeats * len(request.shares)
+        request.absorb(_change(found[start:stop], request))
         start = stop
     return Heard(moves[low], float(values[low]))
 
@@ -209,18 +211,22 @@ def insisted(
     return found, values
 
 
-def _change(changes: FloatArray) -> Change:
-    """Return the mean of repeated looks, one a row."""
+def _change(found: FloatArray, request: Request) -> Change:
+    """Return the mean of repeated looks."""
+    if request.repeats == 1:  # the usual case
+        return Change(*found.tolist())
+    scales = np.array(_scales(request))
+    changes = found.reshape(len(scales), -1) / scales[:, np.newaxis]
     change = Change(*changes.mean(axis=0).tolist())
-    if len(changes) == 1 or changes.shape[1] < len(BOTH):
+    if changes.shape[1] < len(BOTH):
         return change
     odd = 0.5 * (changes[:, 0] - changes[:, 1])  # has half the variance of f
     return replace(change, noise=2.0 * float(odd.var(ddof=1)), degrees=len(changes) - 1)
 
 
-def _scales(request: Request) -> FloatArray:
+def _scales(request: Request) -> list[float]:
     """Where a look is repeated: never at the same point, which might answer the same."""
-    return 1.0 - _SPREAD * np.arange(request.repeats) / request.repeats
+    return [1.0 - _SPREAD * k / request.repeats for k in range(request.repeats)]
 
 
 def together(first: Request, second: Request, follow: Callable[[Request], None]) -> Request | None:

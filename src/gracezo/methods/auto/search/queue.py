@@ -7,7 +7,7 @@ import itertools
 import math
 from collections import deque
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from gracezo.methods.auto import constants
 from gracezo.methods.auto.instrument.look import Change, Request
@@ -34,7 +34,7 @@ class Running:
 
     def requests(self) -> list[Request]:
         """Return what it wants to be asked."""
-        return [replace(request, absorb=self._absorb) for request in self.wanted]
+        return [request.heard_by(self._absorb) for request in self.wanted]
 
     def _absorb(self, change: Change) -> None:
         self.heard.append(change)
