@@ -8,7 +8,7 @@ from collections.abc import Callable
 import cma
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from gracezo.core.asks import Ask, Moved, OutOfQueries, Point, Role, Steps
@@ -181,6 +181,7 @@ def test_without_wins_all_parts_have_the_same_share() -> None:
 
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.booleans()), max_size=40))
+@example([("a", False), ("c", False), *[("b", True)] * 3, *[("b", False)] * 6])  # 4/11 is more than 1/3
 def test_the_part_that_is_most_likely_to_win_goes_on(history: list[tuple[str, bool]]) -> None:
     shares = Shares("abc")
     for part, won in history:
