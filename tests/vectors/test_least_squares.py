@@ -248,6 +248,20 @@ def test_what_is_said_of_a_start_without_slopes_is_true() -> None:
     assert "too small for a number" in small.message
 
 
+def test_an_output_that_is_noise_is_not_followed_and_the_message_says_so() -> None:
+    fun, random = Exponentials(m=20), np.random.default_rng(3)
+
+    def spoilt(x: FloatArray) -> FloatArray:
+        outputs = fun(x)
+        outputs[4] += 0.01 * random.normal()
+        return outputs
+
+    result = gracezo.least_squares(spoilt, fun.x0, seed=0, max_queries=200)
+    assert set(result.columns) == set(fun.support)
+    assert np.abs(result.x[fun.support] - fun.truth).max() < 0.05
+    assert "1 of the outputs show no slopes but noise" in result.message
+
+
 def test_a_background_of_small_slopes_is_left_alone_and_the_message_says_so() -> None:
     fun, small = Exponentials(), np.random.default_rng(5).normal(size=(20, D))
     result = gracezo.least_squares(lambda x: fun(x) + 1e-4 * (small @ x), fun.x0, seed=0, max_queries=200)

@@ -22,6 +22,7 @@ from gracezo.vectors.space import Probe, Space, reach, slopes
 from gracezo.vectors.surrogate import Surrogate
 
 _STAYS = 0.05  # of the cost: if no more can be gained, most of the residual will stay
+_SEEN = 3.0  # times its error: the slopes of an output that are more than that
 _STUCK = 12  # rejected steps in a row from a point whose Jacobian was measured there
 _LOUD = 5.0  # times its error: what the rest of the space answers when it has begun to matter
 _EXHAUSTED = 0.9  # of the cost: if a set of directions leaves more, others will not do better
@@ -72,7 +73,9 @@ class Fit:
         errors = (
             found.errors if not found.dense else found.accuracy.errors(columns, len(found.space))[:, None]
         )
-        error = self._share(columns, errors)
+        self._unseen = 0  # outputs whose slopes cannot be told from errors
+        self._errors = np.zeros(len(start.outputs))  # squared, of the slopes of each: the largest so far
+        columns, error = self._trusted(columns, errors)
         self._z = np.zeros(columns.shape[1])
         self.model = Surrogate(self._z, start.outputs, columns, error, self._deviations)
         self._join(problem.known)
@@ -167,7 +170,8 @@ class Fit:
         )
         foreseen = self.model.slopes(self._z)
         columns = np.where(np.isfinite(columns), columns, foreseen)  # of those that failed and were skipped
-        self.model = self.model.moved(self._z, self.at.outputs, columns, self._share(columns, errors))
+        columns, error = self._trusted(columns, errors)
+        self.model = self.model.moved(self._z, self.at.outputs, columns, error)
         self._renew()
         return True
 
@@ -222,11 +226,22 @@ class Fit:
         self._measured_here = False  # the former columns are those of the model
         return True
 
-    def _share(self, columns: FloatArray, errors: FloatArray) -> float:
-        """Return the relative error of measured slopes."""
-        size = float(np.sqrt(np.mean(columns**2))) if columns.size else 0.0
-        own = float(np.sqrt(np.nanmean(errors**2))) / size if size > 0.0 else 0.0
-        return min(1.0, max(1e-7, self._found.accuracy.look.off, own))
+    def _trusted(self, columns: FloatArray, errors: FloatArray) -> tuple[FloatArray, float]:
+        """Return measured slopes and their relative error; 0 for outputs that show nothing but errors.
+
+        One of many outputs may be much noisier than the others, which the distance suits.
+        """
+        squares = np.mean(columns**2, axis=1) if columns.size else np.zeros(len(columns))
+        own = np.nanmean(errors**2, axis=1) if errors.size else 0.0 * squares
+        self._errors = np.maximum(self._errors, own)
+        seen = squares > _SEEN**2 * self._errors
+        self._unseen = int((~seen & (squares > 0.0)).sum())
+        if self._unseen == len(squares):
+            seen[:] = True
+        size = float(squares[seen].sum())
+        share = math.sqrt(float(own[seen].sum()) / size) if size > 0.0 else 0.0
+        error = min(1.0, max(1e-7, self._found.accuracy.look.off, share))
+        return np.where(seen[:, None], columns, 0.0), error
 
     def _lengths(self) -> FloatArray:
         """Return the scales of what moves; a direction of the span has all of them already."""
@@ -293,6 +308,8 @@ class Fit:
                 "parameters, in random directions, and names none of them"
             )
         said = "; the outputs are noisy" if self.noisy else ""
+        if self._unseen:
+            said += f"; {self._unseen:,} of the outputs show no slopes but noise, and were not followed"
         if self._found.background > 0.0:
             said += "; slopes too small to be named, on all other parameters, were left alone"
         return said
