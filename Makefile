@@ -11,7 +11,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 JOBS ?= 2
 
-EXTRAS := plots,lasso,dask,ray
+EXTRAS := plots,lasso,global,dask,ray
 LOWEST := .venv-lowest
 
 .PHONY: run test faults lint types format docs lowest package review clean
