@@ -92,6 +92,7 @@ PAGES: dict[str, list[str]] = {
         "margins",
         "reproduce",
         "compare-your-own",
+        "speed",
     ],
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import platform
 import sys
@@ -33,8 +34,22 @@ def beyond(row: Mapping[str, Any]) -> float:
     return float((row["seconds"] - (0.0 if math.isnan(inside) else inside)) / row["queries"])
 
 
-def write(rows: Sequence[Mapping[str, Any]], folder: Path) -> None:
-    """Write the table into speed.md, between its marks, and the picture beside it."""
+def write(new: Sequence[Mapping[str, Any]], folder: Path) -> None:
+    """Write the table into speed.md, between its marks, and the picture beside it.
+
+    Rows of earlier runs, in speed.json, stay unless they were made anew.
+    """
+    kept = folder / "speed.json"
+    rows = {(row["case"], row["d"]): row for row in json.loads(kept.read_text())} if kept.exists() else {}
+    rows |= {(row["case"], row["d"]): dict(row) for row in new}
+    order = list(CASES)
+    write_report(sorted(rows.values(), key=lambda row: (row["d"], order.index(row["case"]))), folder)
+
+
+def write_report(rows: Sequence[Mapping[str, Any]], folder: Path) -> None:
+    """Write rows, their table and their picture."""
+    lines = ",\n".join(json.dumps(row) for row in rows)
+    (folder / "speed.json").write_text(f"[\n{lines}\n]\n")
     page = folder / "speed.md"
     text = page.read_text() if page.exists() else f"{BEGIN}\n{END}\n"
     before, _, rest = text.partition(BEGIN)
@@ -101,4 +116,4 @@ def picture(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
 def _machine() -> str:
     names = ("numpy", "scipy", "cma", "cmaes", "nevergrad")
     parts = [f"Python {sys.version.split()[0]}", *(f"{name} {version(name)}" for name in names)]
-    return f"Of one run, one thread: {', '.join(parts)}; {platform.machine()}."
+    return f"One thread; {', '.join(parts)}; {platform.machine()}."

@@ -4,7 +4,7 @@ Run: python -m benchmarks.speed [--sizes 1e4 1e5 1e6 1e7 1e8] [--cases auto grac
 
 Seconds are those of the processor, on one thread. Machines differ, and so do hours: compare within one run.
 Memory is what the process had at most, less what it had had when the function was made and called, in
-arrays of d doubles.
+arrays of d doubles. Rows that are in the folder and are not made anew stay in the table.
 """
 
 from __future__ import annotations
