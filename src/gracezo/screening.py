@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gracezo import bounds as box
-from gracezo import checks
+from gracezo import checks, coordinates
 from gracezo.api import minimize
 from gracezo.conduct import Call
 from gracezo.core.box import Box
@@ -181,13 +181,13 @@ def _points(
                 f"points must be a whole number, or points one a row; given: an array of shape {rows.shape}"
             )
     shape = _shape(x0, rows, bounds)
-    called = checks.names(names, x0, shape)
+    called = coordinates.names(names, x0, shape)
     if rows is not None and rows.shape[1:] not in {shape, (int(np.prod(shape)),)}:
         raise ValueError(f"points must be of shape (k, {', '.join(map(str, shape))}); given: {rows.shape}")
     if rows is not None:
         for number, row in enumerate(rows):  # all are looked at before a query is spent
             box.checked(
-                bounds, checks.point(f"point {number}", row.reshape(shape)), called, f"point {number}"
+                bounds, coordinates.point(f"point {number}", row.reshape(shape)), called, f"point {number}"
             )
         rows = rows.reshape(len(rows), -1).astype(np.float64)
         if x0 is None:
@@ -195,7 +195,7 @@ def _points(
         return x0, len(rows) + 1, rows
     count = None if points is None else checks.whole("points", points, 1)
     middle = box.checked(
-        bounds, np.zeros(shape) if x0 is None else checks.point("x0", x0, called), called, None
+        bounds, np.zeros(shape) if x0 is None else coordinates.point("x0", x0, called), called, None
     )
     bounded = middle is not None and bool(np.isfinite(middle.upper - middle.lower).all())
     if x0 is None:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gracezo import bounds as box
-from gracezo import checks
+from gracezo import checks, coordinates
 from gracezo.core.asks import Point, Steps
 from gracezo.core.failures import OnFailure
 from gracezo.core.keys import Key, SeedLike, draw_seed
@@ -65,10 +65,10 @@ class Ground:
         called: str = "x0",
     ) -> Ground:
         """Return where to begin, or say what is wrong with the arguments; `called` is the name of x0."""
-        start = checks.start(called, x0, dim, names)
+        start = coordinates.start(called, x0, dim, names)
         if isinstance(start, Place) and any(what is not None for what in (bounds, known, scale, groups)):
             start = start.dense()  # there are arrays of that length anyway
-        coordinates = checks.names(names, x0, start.shape)
+        given_names = coordinates.names(names, x0, start.shape)
         chosen = checks.seed(seed, rng)
         problem = Problem(
             start.size,
@@ -76,16 +76,16 @@ class Ground:
             checks.batch(batch),
             checks.support(support, start.size),
             checks.known(known, start.shape),
-            bounds=box.checked(bounds, start, coordinates),
+            bounds=box.checked(bounds, start, given_names),
             noise=checks.noise(noise),
             random=random,
             scale=checks.scale(scale, start.shape),
             tol=checks.tol(tol),
-            groups=checks.groups(groups, start.shape),
+            groups=coordinates.groups(groups, start.shape),
         )
         return cls(
             start,
-            coordinates,
+            given_names,
             problem,
             limits,
             draw_seed() if chosen is None else chosen,
