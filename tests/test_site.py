@@ -14,6 +14,7 @@ from tools import site_pages
 import gracezo
 from gracezo.commands.errors import code
 from gracezo.core.result import Status
+from gracezo.methods.auto import constants
 
 ROOT = Path(__file__).parents[1]
 
@@ -33,6 +34,11 @@ def test_every_public_name_has_its_place_in_the_reference() -> None:
     text = (site_pages.DOCS / "reference" / "api.md").read_text(encoding="utf-8")
     named = " ".join(re.findall(r"<!-- generated: api ([\w ]+) -->", text)).split()
     assert sorted(named) == sorted(set(gracezo.__all__) - {"problems", "theory"})
+
+
+def test_the_page_of_constants_has_them_all() -> None:
+    shown = re.findall(r"^\| `([A-Z_]+)` \| \S+ \| \S", site_pages.constants(""), flags=re.MULTILINE)
+    assert shown == [name for name in vars(constants) if name.isupper()]
 
 
 def test_the_page_of_statuses_is_that_of_the_code() -> None:

@@ -69,6 +69,7 @@ PAGES: dict[str, list[str]] = {
         "grace",
         "auto",
         "auto-in-detail",
+        "constants",
         "theory",
         "trust",
         "architecture",
@@ -176,6 +177,29 @@ def command_line(_: str) -> str:
     return "\n\n".join(parts)
 
 
+def constants(_: str) -> str:
+    """Write the constants of `auto` with their values and reasons, by the headings of their file."""
+    text = (ROOT / "src" / "gracezo" / "methods" / "auto" / "constants.py").read_text(encoding="utf-8")
+    found = re.compile(
+        r'^# -+ (?P<heading>[^\n]+)$|^(?P<name>[A-Z_]+) = (?P<value>[^\n]+)\n"""(?P<reason>.*?)"""',
+        re.S | re.M,
+    )
+    lines = []
+    for one in found.finditer(text):
+        if one["heading"]:
+            lines += [
+                "",
+                f"## {one['heading'].strip().capitalize()}",
+                "",
+                "| name | value | what it is |",
+                "|---|---|---|",
+            ]
+        else:
+            reason = " ".join(one["reason"].split()).replace("|", "\\|")
+            lines.append(f"| `{one['name']}` | {one['value']} | {reason} |")
+    return "\n".join(lines)
+
+
 def journal(_: str) -> str:
     """Write the tables and columns of a journal, as they are made."""
     from gracezo.journal import schema  # noqa: PLC0415
@@ -191,6 +215,7 @@ def journal(_: str) -> str:
 GENERATED: dict[str, Callable[[str], str]] = {
     "api": api,
     "command-line": command_line,
+    "constants": constants,
     "example": example,
     "journal": journal,
     "module": module,
