@@ -213,6 +213,8 @@ class Beyond:
         for draw in range(constants.DRAWN if len(rest) else 0):
             length = 4.0 ** -(1 + 3 * draw % lengths)  # all of these, the first two far from each other
             way = self._direction(rest).times(length)
+            if self._box is not None and isinstance(way, Few):  # what stands at a bound goes inward
+                way = Few(way.indices, self._box.inward(self._at.x, way.indices, way.values))
             if draw < 2:
                 found, even = yield from self._sides([way])
                 unchanged += abs(float(even[0])) <= self._rounding and not self._noise
