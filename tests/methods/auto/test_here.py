@@ -214,14 +214,14 @@ def test_a_large_slope_at_a_wall_does_not_blur_the_others() -> None:
     support.add(0, 7.0, 1.0)
     support.add(1, 0.0, 1.0)
     slopes = np.array([7.0, 1e-6])
-    support.plant(np.random.default_rng(0), doubt=0.0)
-    while requests := support.requests(1):
+    support.refresh.plant(np.random.default_rng(0), doubt=0.0)
+    while requests := support.refresh.requests(1):
         (request,) = requests
         # f is linear here; x, not f, is rounded.
         moved = (x[written(request).indices] + written(request).values) - x[written(request).indices]
         request.absorb(Change(float(slopes[written(request).indices] @ moved)))
     assert support.slopes == pytest.approx(slopes, abs=1e-9)
-    assert support.answers == 2
+    assert support.refresh.answers == 2
 
 
 def test_a_coordinate_leaves_the_wall_again() -> None:

@@ -181,8 +181,8 @@ def test_a_look_goes_beyond_the_kink_that_a_coordinate_stands_on() -> None:
     assert reach[0] > 1e-6  # the way was one, and is searched to a millionth
     assert reach[1] == 0.0
     walls.centre(np.array([support.kinks.places[0], 0.0]))
-    support.plant(np.random.default_rng(0), doubt=0.0)
-    (root,) = support.requests(1)
+    support.refresh.plant(np.random.default_rng(0), doubt=0.0)
+    (root,) = support.refresh.requests(1)
     assert written(root).indices.tolist().count(0) == 1
     assert abs(written(root).values[written(root).indices == 0]) >= reach[0]
     assert abs(written(root).values[written(root).indices == 0]) < 10.0 * reach[0]

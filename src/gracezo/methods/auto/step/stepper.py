@@ -184,8 +184,8 @@ class Stepper:
     def step(self, at: Point, start: FloatArray, bounds: Box | None) -> Steps[Stepped]:
         """Step from a point of a run that began at `start`."""
         support = self._support
-        measured = not support.pending
-        support.settle()
+        measured = not support.refresh.pending
+        support.refresh.settle()
         begun, slopes = at, support.slopes.copy()
         at = yield from self._mind_kinks(at, start)
         # A difference of slopes says something of the curvature only if both were measured.
@@ -253,7 +253,7 @@ class Stepper:
         self._made = None
         self._search.belief.drift.stir(fall, missed=1.0)
         self._arrive(moved)
-        return Stepped(moved, max(fall, doubt, support.doubt))
+        return Stepped(moved, max(fall, doubt, support.refresh.doubt))
 
     def _mind_kinks(self, at: Point, start: FloatArray) -> Steps[Point]:
         """Locate the kinks that slopes have shown; return the present point, moved onto them."""

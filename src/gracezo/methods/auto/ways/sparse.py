@@ -219,7 +219,7 @@ class Sparse:
     @property
     def promise(self) -> float:
         """The decrease that all slopes promise, those found and those that sums over the others show."""
-        return self._agenda.step_promise() + self._parts.support.promise + self._parts.search.promise
+        return self._agenda.step_promise() + self._parts.support.refresh.promise + self._parts.search.promise
 
     def end(self, at: Point, kinks_across: bool) -> Steps[Finish]:
         """Say why nothing is left to ask, given whether kinks are known to couple coordinates."""
