@@ -21,6 +21,7 @@ import argparse
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -163,10 +164,22 @@ def hidden(name: str, seed: int, d: int = 1_000) -> tuple[Function, Callable[[Fl
     return made, many
 
 
+def _problem(bounds: Sequence[tuple[float, float]]) -> dict[str, Any]:
+    return {"num_vars": len(bounds), "names": list(map(str, range(len(bounds)))), "bounds": list(bounds)}
+
+
+@lru_cache(maxsize=16)
+def _trajectories(d: int, seed: int) -> FloatArray:
+    """Return SALib's trajectories in the unit box, which it takes longest for."""
+    sample = sampling.sample(_problem([(0.0, 1.0)] * d), TRAJECTORIES, num_levels=4, seed=seed)
+    return np.asarray(sample, np.float64)
+
+
 def morris(many: Callable[[FloatArray], FloatArray], bounds: Sequence[tuple[float, float]], seed: int) -> Any:
     """Return what SALib's Morris method says with r = 20, and its calls."""
-    problem = {"num_vars": len(bounds), "names": list(map(str, range(len(bounds)))), "bounds": list(bounds)}
-    points = sampling.sample(problem, TRAJECTORIES, num_levels=4, seed=seed)
+    problem = _problem(bounds)
+    lower, upper = np.array(bounds).T
+    points = lower + (upper - lower) * _trajectories(len(bounds), seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return analysis.analyze(problem, points, many(points), num_levels=4, seed=seed), len(points)

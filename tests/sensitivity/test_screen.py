@@ -258,6 +258,24 @@ def test_every_way_of_evaluating_gives_the_same(outputs: int) -> None:
     assert serial.rounds < serial.queries
 
 
+def test_workers_give_the_same() -> None:
+    box = [(0.0, 1.0)] * 6
+    here = gracezo.screen(np.linalg.norm, bounds=box, seed=1, batch=4, points=2)
+    there = gracezo.screen(np.linalg.norm, bounds=box, seed=1, batch=4, points=2, workers=2)
+    assert np.array_equal(here.effects, there.effects)
+    assert (here.queries, here.rounds) == (there.queries, there.rounds)
+
+
+@pytest.mark.parametrize("d", [1, 2, 40])
+def test_it_is_little_dearer_than_plain_differences_where_all_matters(d: int) -> None:
+    slopes = np.random.default_rng(d).normal(size=d)
+    found = gracezo.screen(
+        lambda x: float(np.sin(slopes * x).sum()), bounds=[(0.0, 1.0)] * d, points=3, seed=0
+    )
+    assert len(found.indices) == d
+    assert found.queries <= 1.1 * 3 * (d + 1) + 9
+
+
 def test_a_failed_evaluation_is_left_out_where_that_is_wanted() -> None:
     calls = 0
 

@@ -165,7 +165,6 @@ class Screen:
             return Effects({}, {}, seen.outside, seen.background)
         some = Subspace(at.x, np.arange(len(inside) + 1), inside, self._widths[inside], self._problem.bounds)
         second: Any = made(some.problem(self._problem), self._leave)
-        second.go_on_from(first)
         found = (yield from some.within(second.look(some.inward(at), key.child(2), _NONE))).plain(_NONE)
         looks.go_on_from(second)
         return Effects(

@@ -42,7 +42,6 @@ from gracezo.methods.auto.ways import Ledger
 _STUDENT = 2.57 / 1.96
 _HIDING = 1e-4  # times the norm found: what may hide beside any of so many, summed over all pairs of them
 _MOST = 0.5  # share of the squared norm: a sparse estimate holds most of it
-_LITTLE = 0.1  # share of it: a background that may stay where the search has lost as much as it may
 _LOST = 0.08  # of a gradient by plain differences: what the search may lose; with what it finds, a tenth
 _FEW = 8  # queries that it may lose in any case: labels and looks for the first two coordinates
 _EXPECTED = 0.3  # spikes among the groups that are left alone
@@ -152,6 +151,11 @@ class Estimation:
         """Whether f has turned out to be noisy."""
         return bool(self._differences.noise)
 
+    def widen(self, size: int) -> None:
+        """Turn to more coordinates, along which f is taken to bend by no more in all."""
+        curvatures = self._differences.curvatures
+        curvatures.assume(curvatures.mean * self._size / size)
+
     def _note(self, found: Found) -> None:
         self._found[found.coordinate] = Slope(found.slope, found.error, found.alone, found.others)
 
@@ -240,7 +244,7 @@ class Estimation:
             while search.asking or search.standing or not (self._negligible or self._background):
                 lost = self._ledger.queries + search.left > (1.0 + _LOST) * self._size + _FEW
                 if lost and not self._differences.noise:  # noise makes plain differences dearer by far
-                    return self._of.background and self._share <= _LITTLE
+                    return False
                 requests = search.requests(batch)
                 if not requests:
                     break

@@ -36,6 +36,8 @@ class Points:
     def go_on_from(self, other: Points) -> None:
         """Take what was learned of the same function along other coordinates."""
         self._units, self._last = other._units, other._last
+        if self._last is not None:
+            self._last.widen(self._problem.d)
 
     @property
     def noisy(self) -> bool:
