@@ -123,10 +123,12 @@ class Units:
         """Run an estimator that works in these units."""
         found = yield from relayed(steps, self._answered, self._moved)
         unit = self._unit or 1.0
-        slope = unit / self._at(found.indices)
+        sizes = self._at(found.indices)
+        with np.errstate(over="ignore"):  # of a coordinate without room, nothing is known
+            values, errors = found.values / sizes * unit, found.errors / sizes * unit
         # Where coordinates have units of their own, so has the background of each: that of the typical one.
         background = found.background * unit / float(np.median(self._scale))
-        return replace(found, values=found.values * slope, errors=found.errors * slope, background=background)
+        return replace(found, values=values, errors=errors, background=background)
 
     def slopes(self, indices: IntArray, slopes: FloatArray) -> FloatArray:
         """Return derivatives along some coordinates in these units."""
