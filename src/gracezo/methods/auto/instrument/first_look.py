@@ -108,16 +108,14 @@ class FirstLook:
 
     def _told_apart(self, at: Point, found: list[float]) -> Steps[float]:
         """Return the noise, given three changes of f: what is off a parabola may be rounding, or a jump."""
-        smooth = self._on_parabola(0.0)
-        if smooth and self._differences.values.grain == 0.0:
+        if self._on_parabola(0.0):
             yield from self._exact(at)
             return 0.0
         if step := quantum(np.array([at.value, *self._seen])):
             return step / math.sqrt(12.0)
         if (yield from self._absorbed(at)):
             return 0.0
-        jumpy = abs(found[2] - found[0]) < 0.5 * abs(found[0])
-        if smooth or (jumpy and (yield from self._jumps(at))):
+        if abs(found[2] - found[0]) < 0.5 * abs(found[0]) and (yield from self._jumps(at)):
             yield from self._exact(at)
             return 0.0
         return (yield from self._level(at))
@@ -145,28 +143,29 @@ class FirstLook:
         A plain sum adds each term to what has come together so far: what is below the last place of that is
         rounded away. So f is a parabola near by, too, which bends by less than the one farther away.
         """
-        (near, one), (middle, two), (far, three) = self._looks[-3:]
+        looks, differences = list(self._looks), self._differences
+        (near, one), (middle, two), (far, three) = looks
         whole = 2.0 * (three / far - two / middle) / (far - middle)
         missing = one - near * (two / middle + 0.5 * (near - middle) * whole)
-        if abs(missing) > 0.5 * near**2 * abs(whole) + constants.TRUST * self._differences.rounding:
+        if abs(missing) > 0.5 * near**2 * abs(whole) + constants.TRUST * differences.rounding:
             return False  # more than there is to be lost
         wide = math.sqrt(math.sqrt(middle / near))
         yield from self._ask(at, [near / wide, wide * near])
-        looks, self._looks = self._looks, self._looks[:3]
-        grain = self._differences.values.grain
-        self._differences.values.round(0.0)
-        absorbed = self._on_parabola(0.0) and self._differences.values.grain == 0.0
-        if absorbed:
-            self._refit()
-            curvature, uncertain = self._curvature
-            lost = abs(whole - curvature)
-            absorbed = uncertain < lost < abs(whole)
-            self._differences.curvatures.absorb(lost / self._along.squares, wide * near)
-        if not absorbed:
-            self._looks = [look for look in looks if look[0] in (near, middle, far)]
-            self._differences.values.round(grain)
-            self._refit()
-        return absorbed
+        self._looks = self._looks[:3]
+        straight = self._on_parabola(0.0) and differences.values.grain == 0.0
+        self._looks, (_, (here, first), (there, second), *_) = looks, self._looks
+        differences.values.round(0.0)
+        curvature = 2.0 * (second / there - first / here) / (there - here)
+        uncertain = 4.0 * differences.rounding / (here * there)
+        lost = abs(whole) - abs(curvature)
+        # Nothing but rounding bends f otherwise near by, if it bends alike over a far longer way beyond.
+        beyond = 2.0 * (two / middle - (first / here - 0.5 * here * curvature)) / middle
+        alike = abs(beyond - whole) <= constants.UNSEEN * abs(whole)
+        if not (straight and alike and uncertain < lost < abs(whole)):
+            return False
+        self._take(here, first / here, curvature, uncertain)
+        differences.curvatures.absorb(lost / self._along.squares, there)
+        return True
 
     def _exact(self, at: Point) -> Steps[None]:
         """Fit the looks, and look farther as long as they show neither how f bends nor that it does not."""
