@@ -89,6 +89,7 @@ PAGES: dict[str, list[str]] = {
         "queries",
         "others",
         "vectors",
+        "screening",
         "global",
         "margins",
         "reproduce",
