@@ -36,8 +36,6 @@ from gracezo.core.types import FloatArray
 from gracezo.methods.auto import constants
 
 _GRID = np.exp(np.linspace(-32.0, 2.0, 120))  # τ in units of the largest sum met
-_RANGE = 10.0  # e-folds over which the size of a spike is unknown
-_UNKNOWN = 0.05  # chance that a group holds a spike unlike those met
 _NEVER = 1e-300
 _KEPT = 1000  # chances that are remembered
 
@@ -124,7 +122,9 @@ class Belief:
         said = Evidences.of(heard)
         self._taus = top * _GRID
         deviation = np.sqrt(np.outer(self._taus**2, said.squares) + said.error**2)
-        empty, spiked = self._mixture([(said.u, deviation, 1.0)], self._occupied(said.spread), _UNKNOWN)
+        empty, spiked = self._mixture(
+            [(said.u, deviation, 1.0)], self._occupied(said.spread), constants.LITTLE
+        )
         log = np.log(empty + spiked + _NEVER).sum(axis=1)
         weight = np.exp(log - log.max())
         self._posterior = weight / weight.sum()
@@ -152,7 +152,7 @@ class Belief:
         unlike = np.full_like(known, unknown) if size else np.maximum(known, unknown)
         for u, deviation, share in sums:
             empty = empty * _normal(u, deviation)
-            unlike = unlike * 0.5 / _RANGE / np.hypot(deviation, u)
+            unlike = unlike * 0.5 / constants.RANGE / np.hypot(deviation, u)
             if size:
                 width = np.hypot(share * size, deviation)
                 met = met / (math.pi * width * (1.0 + (u / width) ** 2))
@@ -169,9 +169,12 @@ class Belief:
             chance = self._held[state] = float(self.chances(Evidences.of([group]))[0])
         return chance
 
-    def chances(self, groups: Evidences, tau: float | None = None, unknown: float = _UNKNOWN) -> FloatArray:
+    def chances(
+        self, groups: Evidences, tau: float | None = None, unknown: float | None = None
+    ) -> FloatArray:
         """Return the chance of each group that it holds spikes; `unknown` is that of one unlike those met."""
         tau = self.tau if tau is None else tau
+        unknown = constants.LITTLE if unknown is None else unknown
         sums = [(groups.u, np.sqrt(tau**2 * groups.squares + groups.error**2), 1.0)]
         if len(groups.moment):
             # What cancels in U shows in K.
@@ -330,7 +333,7 @@ class Drift:
         """Doubt the search after a step: the decrease that was not foreseen, and its share of the whole."""
         self.doubt += self.drifting * unforeseen
         # A step missed by as much as the search may be off is reason enough to look.
-        reason = min(1.0, missed / constants.DRIFT)
+        reason = min(1.0, missed / constants.LITTLE)
         self._stirred = min(1.0, self._stirred + reason)
 
     @property

@@ -20,16 +20,46 @@ DESCEND = 0.25
 """Share of the linear prediction that a query must gain to confirm a descent."""
 FORGET = 0.9
 """Share of its evidence that the density keeps at each new observation."""
-CONCENTRATED = 0.05
-"""A split is one-sided when one half holds less than this share of the other: next to nothing, since labels
-on a set are true only if a single coordinate is in it.
-"""
-DRIFT = 0.05
-"""Share of what is open by which its sum may change before the tree counts as out of date."""
 NEGLIGIBLE = 1e-6
 """The estimator leaves sets whose derivative is below this share of the norm already found."""
 ALIKE = 0.02
-"""Variation of curvatures below which a coordinate found alone is not asked for its own."""
+"""Variance of curvatures, relative to their square, below which a coordinate is not asked for its own;
+chance of one spike below which it is ruled out.
+"""
+PRECISE = 0.01
+"""Relative error of a number that needs no second look: of a slope, of what noise leaves of a promise or of
+f.
+"""
+SLIGHT = 0.15
+"""Relative error by a cubic term, and share of a part that is cut off beside candidates, that are worth a
+look.
+"""
+ROUGHLY = 0.3
+"""Relative difference within which two numbers pass for one: slopes asked twice, a length that a wall cuts
+short; and the number of spikes that may be left.
+"""
+LITTLE = 0.05
+"""Share of a whole that is next to nothing: the other part of a one-sided cut, what a sum may drift before
+the search begins anew, noise beside the decrease so far, spikes unlike those met.
+"""
+WINDOW = 32
+"""The latest groups that tell of the background."""
+FEW = 3
+"""Observations without which nothing is said of others: cubic terms, looks made longer."""
+PATIENCE = 2
+"""Times that the search may show nothing at one point before that is believed."""
+LOST = 0.08
+"""Of a gradient by plain differences, and of a hundred coordinates more: what the search may lose before it
+gives up; a tenth with what it finds.
+"""
+RANGE = 10.0
+"""e-folds over which the size of a spike unlike those met is unknown."""
+EACH = 5.0 / 3.0
+"""Queries that the search takes for each coordinate of a dense gradient: cuts, and a look at some of them."""
+SLOWLY = 0.03
+"""Weight of the last question in what the search says of the density."""
+HALF_AGAIN = 1.5
+"""Times what was assumed, which is no chance any more: noise that is louder, a look that goes farther."""
 
 # ------------------------------------------------------------ noise
 
@@ -43,8 +73,6 @@ STRIDE = 30.0
 """From one distance of a first look to the next; a change is seen above so many times the rounding of f."""
 NOISY_STRIDE = 4.0
 """The same with noise; and how often, and how far beyond the last of them f is taken as regular."""
-LOUD = 0.05
-"""Of the decrease so far: noise that may hide as much again."""
 UNSEEN = 0.1
 """Of an error: what does not matter beside it."""
 REPEATS = 256
@@ -53,8 +81,8 @@ REPEATS = 256
 # ------------------------------------------------------------ steps
 
 FORESEEN = 0.3
-"""A step is as foreseen if its decrease was predicted within this share, and its length is no less than this
-share of the model's; a trial beside another is so much shorter.
+"""A step is as foreseen if its decrease was predicted within this share, and its length is no less than
+this share of the model's; a trial beside another is so much shorter.
 """
 OVERHEAD = 6.0
 """First guess of what a step costs beside the search, in queries; measured afterwards."""
@@ -85,16 +113,16 @@ curvature; so much of what was asked may be asked again to make sure.
 LEAST = 50
 """Rounds in which a way shows what it brings, however few coordinates there are."""
 PARTS = 8
-"""Of the rounds that a gradient takes: after each of them another way may be taken. Fewer than one in so many
-coordinates are few.
+"""Of the rounds that a gradient takes: after each of them another way may be taken. Fewer than one in so
+many coordinates are few.
 """
 DECADES = 1.0
 """Standard deviation of log10(size) beyond which coordinates are of different orders of magnitude."""
 SMOOTH = 1.0 / 8.0
 """Of the scale, or of how far coordinates have come: a first step where nothing is known."""
 SMALL = 1e-3
-"""Of the size of f, of the decrease, or of a way: next to nothing, that deserves another look; what rounding
-may not hide.
+"""Of the size of f, of the decrease, or of a way: next to nothing, that deserves another look; what
+rounding may not hide.
 """
 FORGONE = 1e-6
 """Share of the decrease so far that slopes may still promise where a run has converged; share of the way up

@@ -98,13 +98,13 @@ class Verdict:
     def _hides(self) -> bool:
         """Whether noise or rounding may hide a decrease that matters: above itself, or all of a small one."""
         noise, partition = self.differences.noise, self.search.partition
-        if noise > constants.LOUD * self.fallen or partition is None:
-            return noise > constants.LOUD * self.fallen
+        if noise > constants.LITTLE * self.fallen or partition is None:
+            return noise > constants.LITTLE * self.fallen
         unseen = self.differences.promise(self.trust * partition.error)
         if noise == 0.0:
             moved = self.fallen > 0.0 and len(self.support) < len(self.free)
             return moved and unseen > max(constants.SMALL * self.fallen, self.differences.negligible)
-        return max(self.search.promise, unseen) > max(noise, constants.LOUD * self.fallen)
+        return max(self.search.promise, unseen) > max(noise, constants.LITTLE * self.fallen)
 
     def _stands(self, at: Point, given_up: FloatArray) -> Steps[bool]:
         """Return whether those that promise what steps do not bring stand on kinks that were not located."""

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 from gracezo.core.asks import Role
 from gracezo.core.moves import Few
+from gracezo.methods.auto import constants
 from gracezo.methods.auto.instrument.look import Change, Request
 from gracezo.methods.auto.search.groups import Group
 from gracezo.methods.auto.search.inquiry import Inquiry, Outcome
-from gracezo.methods.auto.search.queue import REMEMBERED, Open, Running
+from gracezo.methods.auto.search.queue import Open, Running
 
 
 @given(moves=st.lists(st.tuples(st.floats(-9.0, 9.0), st.floats(0.0, 9.0), st.booleans()), max_size=60))
@@ -54,14 +55,14 @@ def test_a_group_that_comes_back_has_its_new_price_only() -> None:
 
 def test_what_is_left_alone_still_tells_of_the_background() -> None:
     queue = Open()
-    groups = [Group(k, k + 1, 1.0, 0.0, 1.0, 0.0) for k in range(3 * REMEMBERED)]
+    groups = [Group(k, k + 1, 1.0, 0.0, 1.0, 0.0) for k in range(3 * constants.WINDOW)]
     for group in groups:
         queue.push(group, 1.0)
-    for group in groups[: 2 * REMEMBERED]:
+    for group in groups[: 2 * constants.WINDOW]:
         queue.leave(group)
-    assert queue.groups == groups[2 * REMEMBERED :]
-    assert set(queue.evidence) == set(groups[REMEMBERED:])
-    assert queue.norm == pytest.approx(math.sqrt(REMEMBERED))
+    assert queue.groups == groups[2 * constants.WINDOW :]
+    assert set(queue.evidence) == set(groups[constants.WINDOW :])
+    assert queue.norm == pytest.approx(math.sqrt(constants.WINDOW))
 
 
 def test_an_inquiry_goes_on_when_all_that_it_wanted_is_heard() -> None:

@@ -19,13 +19,8 @@ from gracezo.methods.auto import constants
 from gracezo.methods.auto.instrument.look import BOTH, CHECKED, NEAR, Change, Look
 
 _LEFT = math.sqrt(1.5)  # times σ: the noise of what a checked look leaves off its parabola
-_IRREGULAR = 3.0  # times that
 _CUBIC, _QUARTIC = 0.05, 0.02  # what may be left beside it, of the odd and the even change: bends, not breaks
-_BIASED = 0.15  # relative error by a cubic term, at most, where f was seen to bend regularly
-_FARTHER = 1.5  # times as far as before needs a new check
-_ENOUGH = 3  # coordinates found that are asked for their cubic term
 _TELLING = 6  # repetitions that tell the noise as well as it was measured
-_LOUDER = 1.5  # times the noise assumed: no chance
 
 
 class Pairs:
@@ -54,12 +49,12 @@ class Pairs:
         self._regular = far
         self._wave = max(self._cubic_length(far, change), constants.NOISY_STRIDE * far)
         value = change.odd / far
-        return value, math.hypot(self.error(far), value * min((far / self._wave) ** 2, _BIASED))
+        return value, math.hypot(self.error(far), value * min((far / self._wave) ** 2, constants.SLIGHT))
 
     def regular(self, change: Change) -> bool:
         """Whether f bends regularly: what is off the parabola is noise, or little beside what is on it."""
         least = _CUBIC * NEAR * abs(change.odd) + _QUARTIC * NEAR**2 * abs(change.even)
-        return abs(change.left) <= _IRREGULAR * _LEFT * self.noise + least
+        return abs(change.left) <= constants.LIKELY * _LEFT * self.noise + least
 
     def shows_kinks(self, change: Change) -> bool:
         """Whether a kink would have shown: it changes f in proportion to the distance, not to its square."""
@@ -73,7 +68,7 @@ class Pairs:
     @property
     def unsure(self) -> bool:
         """Whether a coordinate found is to be asked for its cubic term."""
-        return len(self._waves) < _ENOUGH
+        return len(self._waves) < constants.FEW
 
     def _cubic_length(self, distance: float, change: Change) -> float:
         """Return λ, as far as noise shows it."""
@@ -94,9 +89,9 @@ class Pairs:
         often = self.often(error, about)
         return Look(
             eps,
-            CHECKED if eps > _FARTHER * self._regular else BOTH,
+            CHECKED if eps > constants.HALF_AGAIN * self._regular else BOTH,
             error / math.sqrt(often),
-            min((eps / self._wave) ** 2, _BIASED),
+            min((eps / self._wave) ** 2, constants.SLIGHT),
             repeats=often,
         )
 
@@ -132,7 +127,7 @@ class Pairs:
             return
         self._heard = (self._heard[0] + change.degrees * change.noise, self._heard[1] + change.degrees)
         level = math.sqrt(self._heard[0] / self._heard[1])
-        if self._heard[1] >= _TELLING and level > _LOUDER * self.noise:
+        if self._heard[1] >= _TELLING and level > constants.HALF_AGAIN * self.noise:
             self.noise = level
 
     def error(self, eps: float, often: int = 1) -> float:

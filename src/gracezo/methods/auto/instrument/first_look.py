@@ -34,8 +34,6 @@ from gracezo.methods.auto.instrument.look import AHEAD, CHECKED, Along, Change, 
 _FAR_NOISY = 10.0  # the same where f is noisy, and ε long
 _GOLDEN = 0.5 * (1.0 + math.sqrt(5.0))
 _BEYOND = (_GOLDEN**2, _GOLDEN**3, _GOLDEN**5)  # times where a coarse f has changed: nowhere equally spaced
-_CLOSE = 0.01  # of |f|: noise that hides all that a look shows which bends f by less than |f| itself
-_HIDDEN = 20.0  # times σ: a change that noise makes too uncertain
 
 
 class FirstLook:
@@ -285,7 +283,7 @@ class FirstLook:
         pairs = Pairs(differences.noise)
         longest = math.inf
         # What loud noise leaves to be seen is far away.
-        loud = differences.noise > _CLOSE * differences.scale
+        loud = differences.noise > constants.PRECISE * differences.scale
         far = min(1.0 if loud else differences.length(self._along.squares), self._along.room.both)
         if far <= (0.0 if loud else differences.single(self._along.squares, 0.0)):
             return False  # a bound is too near
@@ -302,7 +300,7 @@ class FirstLook:
                     differences.look_to_both_sides(pairs)
                     self.value, self.error = pairs.begin(far, change)
                 # Farther is better while f bends by much less than |f|; where noise hides much, by more.
-                if bend > 0.1 and abs(change.odd) < _HIDDEN * differences.noise:
+                if bend > 0.1 and abs(change.odd) < differences.noise / constants.LITTLE:
                     differences.look_farther()
                 farthest = min(constants.NOISY_STRIDE**2 * far, self._along.room.both)
                 further = min(differences.length(self._along.squares), farthest)

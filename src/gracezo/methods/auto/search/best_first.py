@@ -371,7 +371,7 @@ class Search:
 
         def allowed(error: float) -> float:
             uncertain = math.hypot(error, partition.error)
-            return constants.TRUST * uncertain + constants.DRIFT * norm
+            return constants.TRUST * uncertain + constants.LITTLE * norm
 
         def absorb(change: Change) -> None:
             value, error = self._differences.read(look, change)

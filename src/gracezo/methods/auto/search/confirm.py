@@ -25,13 +25,6 @@ from gracezo.methods.auto.instrument.central import Pairs
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.instrument.look import BOTH, CHECKED, Change, Request, Room
 
-_SAME = 0.3  # relative difference of slopes that pass for one
-_PRECISE = 0.01  # relative error of a slope that needs no pair to confirm it
-_PLAIN = 100.0  # times the noise: what a coordinate promises, if one query is to show its curvature
-_LONGER = 3  # times that a confirming look is made three times longer, to see the curvature
-_SURPRISE = 0.1  # share of the linear prediction by which a true one rarely misses
-_SEEN = 0.3  # share of the wanted length that shows the curvature well enough
-
 
 @dataclass(frozen=True)
 class Found:
@@ -139,8 +132,8 @@ class Confirmation:
         pairs, slope = self.differences.pairs, candidate.slope
         if pairs is not None and (
             pairs.unsure
-            or candidate.error > _PRECISE * abs(slope)
-            or self.differences.promise(slope) < _PLAIN * pairs.noise
+            or candidate.error > constants.PRECISE * abs(slope)
+            or self.differences.promise(slope) < pairs.noise / constants.PRECISE
         ):
             answer = yield from self._both(candidate, pairs)
             if answer is not None:
@@ -219,7 +212,9 @@ class Confirmation:
                 if first is None:
                     taken, curvature = self._shared(candidate, length, change)
                     steepness = taken
-                seen = length >= _SEEN * wanted  # or else a wall was too near to see the curvature
+                seen = (
+                    length >= constants.ROUGHLY * wanted
+                )  # or else a wall was too near to see the curvature
                 signed = (math.copysign(steepness, slope), math.copysign(taken, slope))
                 return self._confirmed(candidate, *signed, curvature if seen else math.nan, length)
             shorter = 0.0 if first is not None else self._shorter(candidate, failed, length, change)
@@ -265,7 +260,7 @@ class Confirmation:
         """Whether f fell otherwise than foreseen, as it may along any coordinate far away."""
         steepness, expected = abs(candidate.slope), self.differences.newton(candidate.slope)
         missed = change + length * steepness - 0.5 * length**2 * expected
-        return abs(missed) > _SURPRISE * length * steepness
+        return abs(missed) > constants.UNSEEN * length * steepness
 
     def _shared(self, candidate: Candidate, length: float, change: float) -> tuple[float, float]:
         """Return steepness and curvature, given by how much f changed."""
@@ -348,7 +343,7 @@ class Confirmation:
                 return Wrong()
             if (
                 (hidden or differences.curvatures.odd(curvature))
-                and longer < (_LONGER if hidden else 1)
+                and longer < (constants.FEW if hidden else 1)
                 and length < room
             ):
                 # Noise hides the curvature, and how far to go, or has made it up: farther it will show.
@@ -364,7 +359,7 @@ class Confirmation:
         if not hidden:
             differences.curvatures.meet(curvature)
         # Where it is much the same, all that the group showed was this one.
-        same = abs(measured - slope) <= _SAME * abs(slope)
+        same = abs(measured - slope) <= constants.ROUGHLY * abs(slope)
         taken = (slope, 0.0) if same else (measured, error)
         return Found(coordinate, measured, error, math.nan if hidden else curvature, *taken)
 
@@ -387,7 +382,7 @@ def _level(one: tuple[float, float] | None, two: tuple[float, float]) -> bool:
     if one is None:
         return False
     bends = [change / length**2 for length, change in (one, two)]
-    return abs(bends[0] - bends[1]) <= _SURPRISE * max(map(abs, bends))
+    return abs(bends[0] - bends[1]) <= constants.UNSEEN * max(map(abs, bends))
 
 
 def _side(one: tuple[float, float], two: tuple[float, float]) -> tuple[float, float]:

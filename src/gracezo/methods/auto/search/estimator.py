@@ -41,12 +41,6 @@ from gracezo.methods.auto.ways import Ledger
 # the values to lie within two of them (the quantile of Student's t over that of the normal distribution).
 _STUDENT = 2.57 / 1.96
 _HIDING = 1e-4  # times the norm found: what may hide beside any of so many, summed over all pairs of them
-_MOST = 0.5  # share of the squared norm: a sparse estimate holds most of it
-_LOST = 0.08  # of a gradient by plain differences: what the search may lose; with what it finds, a tenth
-_FEW = 8  # queries that it may lose in any case: labels and looks for the first two coordinates
-_EXPECTED = 0.3  # spikes among the groups that are left alone
-_UNSEEN = 0.1  # chance that two spikes that cancel in a group also cancel in the sums that make sure
-_UNTOLD = 0.5  # the same of one such sum: if it is more likely, sums tell too little for their price
 _TOGETHER = 4096  # looks at single coordinates that are prepared at once
 
 
@@ -237,12 +231,12 @@ class Estimation:
                 return True  # by other weights, too
             if plantings > 1 and search.quiet:
                 hidden *= search.hiding
-                if hidden <= _UNSEEN or search.hiding > _UNTOLD or self._again:
+                if hidden <= constants.UNSEEN or search.hiding > 0.5 or self._again:
                     return self._enough
                 continue
             hidden = 1.0
             while search.asking or search.standing or not (self._negligible or self._background):
-                lost = self._ledger.queries + search.left > (1.0 + _LOST) * self._size + _FEW
+                lost = self._ledger.queries + search.left > self._size + constants.LOST * (self._size + 100)
                 if lost and not self._differences.noise:  # noise makes plain differences dearer by far
                     return False
                 requests = search.requests(batch)
@@ -295,14 +289,14 @@ class Estimation:
         search = self._search
         if not search.dived:
             return False
-        return search.expected < _EXPECTED
+        return search.expected < constants.ROUGHLY
 
     @property
     def _enough(self) -> bool:
         """Whether what was found holds as much of the gradient as is wanted."""
         if self._differences.noise or self._of.background:
             return True
-        return self._share <= (_MOST if self._of.tol is None else self._of.tol)
+        return self._share <= (0.5 if self._of.tol is None else self._of.tol)
 
     @property
     def _checked(self) -> bool:

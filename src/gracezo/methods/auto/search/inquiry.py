@@ -36,10 +36,6 @@ from gracezo.methods.auto.search.explain import (
 from gracezo.methods.auto.search.groups import Group, Row, Several
 from gracezo.methods.auto.search.order import Labels, Order, labelled
 
-_REFUTED = 0.02  # chance of one spike below which it is ruled out
-_LESSER = 0.15  # least share of a part that is cut off beside the candidates
-_FADED = 1.5  # times `trust` standard errors: a group whose parts would soon be lost in noise
-
 
 @dataclass(frozen=True)
 class Taken:
@@ -135,7 +131,7 @@ class Inquiries:
         chance, tau = self._alone(group, about)
         best = explain(group, self.order, self.belief, tau, self.differences.met, constants.LIKELY)
         narrowest = min((len(row.labels) for row in group.rows), default=group.size)
-        if best is None or group.several is not Several.NO or chance < _REFUTED:
+        if best is None or group.several is not Several.NO or chance < constants.ALIKE:
             return self._refuted(group, about)
         bits = math.log2(narrowest / best.number)
         if group.rows and (best.misfit > constants.TRUST**2 or (bits < 0.5 and best.number > 1)):
@@ -149,7 +145,7 @@ class Inquiries:
             group.refute(group.several)
             return self._beside(group, best) if bits > 0.5 else Cut()
         if best.number == 1:
-            doubtful = best.misfit > 4.0 or chance < 1.0 - _REFUTED
+            doubtful = best.misfit > 4.0 or chance < 1.0 - constants.ALIKE
             return Confirm(best.best, best.share, max(best.error, group.error), tau, doubtful)
         return Label(best.first, best.last + 1, tau)
 
@@ -170,7 +166,9 @@ class Inquiries:
         """Rule one spike out, and cut where K says; unless K itself is in doubt."""
         family = group.family
         others = [] if family is None or group.direct else [o for o in family.members if o is not group]
-        if others and (group.rows or self.belief.chances(Evidences.of(others), unknown=0.0).max() > _REFUTED):
+        if others and (
+            group.rows or self.belief.chances(Evidences.of(others), unknown=0.0).max() > constants.ALIKE
+        ):
             group.doubt()
             return self.plan(group)
         if group.several is Several.NO:
@@ -193,7 +191,7 @@ class Inquiries:
         """Cut beside the candidates, unless that leaves next to nothing."""
         middle = (group.start + group.stop) // 2
         at = min(best.first, best.last + 1, key=lambda k: abs(k - middle))
-        return Cut(at if min(at - group.start, group.stop - at) >= _LESSER * group.size else None)
+        return Cut(at if min(at - group.start, group.stop - at) >= constants.SLIGHT * group.size else None)
 
     def _labels_pay(self, group: Group) -> bool:
         """Whether K is worth more than a cut.
@@ -236,7 +234,7 @@ class Inquiries:
             return False
         trust = constants.TRUST
         if self.differences.pairs is not None:
-            return group.size > 1 and abs(group.u) < _FADED * trust * group.error
+            return group.size > 1 and abs(group.u) < constants.HALF_AGAIN * trust * group.error
         if abs(group.u) >= trust**2 * group.error:
             return False
         return self._look(group, group.start, group.stop).error(group.u) < 0.5 * group.error
@@ -326,7 +324,7 @@ class Inquiries:
             deviation = belief.deviation(part.squares, self.differences.met * part.error)
             return abs(part.u) <= max(constants.LIKELY * deviation, share * abs(large.u))
 
-        one_sided = all(holds_at_most(part, constants.CONCENTRATED) for part in others)
+        one_sided = all(holds_at_most(part, constants.LITTLE) for part in others)
         empty = all(holds_at_most(part, 0.0) for part in others)
         if not informed:
             belief.density.saw_split(group.spread, one_sided, len(parts))

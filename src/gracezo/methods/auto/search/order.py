@@ -23,7 +23,6 @@ from gracezo.core.types import BoolArray, FloatArray, IntArray
 from gracezo.methods.auto import constants
 from gracezo.methods.auto.instrument.look import EVERYWHERE, Along, Room
 
-_LEAST = 0.25  # of the labels in a window
 _FEW = 2**12  # positions up to which a slice is written down; of a larger one so many stand for all
 
 
@@ -63,7 +62,7 @@ class Labels:
 
 def labelled(whole: bool, both: bool) -> Labels:
     """Return how to label a whole group, or a window in it."""
-    return Labels(0.0 if whole else _LEAST, both)
+    return Labels(0.0 if whole else constants.DESCEND, both)
 
 
 @dataclass(eq=False)

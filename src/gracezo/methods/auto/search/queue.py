@@ -15,8 +15,6 @@ from gracezo.methods.auto.search.groups import Group
 from gracezo.methods.auto.search.inquiry import Inquiry, Outcome, Taken
 from gracezo.methods.auto.search.order import Order
 
-REMEMBERED = 32  # groups, the latest, that tell of the background
-
 
 @dataclass(eq=False)
 class Running:
@@ -69,7 +67,7 @@ class Open:
     def __init__(self) -> None:
         self._heap: list[tuple[float, int, Group]] = []
         self._members: dict[Group, int] = {}
-        self._left: deque[Group] = deque(maxlen=REMEMBERED)
+        self._left: deque[Group] = deque(maxlen=constants.WINDOW)
         self.mass = [0.0, 0.0]
         """Sum of U² over the open groups whose U is negative, and positive."""
         self.squares = 0.0
@@ -85,7 +83,7 @@ class Open:
     @property
     def evidence(self) -> list[Group]:
         """The latest of them, and of those left alone."""
-        return [*self._left, *itertools.islice(reversed(self._members), REMEMBERED)]
+        return [*self._left, *itertools.islice(reversed(self._members), constants.WINDOW)]
 
     def push(self, group: Group, price: float) -> None:
         """Open a group."""
@@ -136,7 +134,7 @@ class Partition:
     def __init__(self, order: Order, about: float = 0.0, past: Iterable[Group] = ()) -> None:
         self.order = order
         self.about = about
-        self._past = list(past)[-2 * REMEMBERED :]
+        self._past = list(past)[-2 * constants.WINDOW :]
         self.open = Open()
         self.rooted = False
         """Whether the sum over all coordinates has been measured."""
@@ -190,4 +188,4 @@ class Partition:
         What cancelled under its weights is then larger than what is left, and only other weights show it.
         """
         self._most = max(self._most, self.open.norm)
-        return self.open.norm < constants.DRIFT * self._most
+        return self.open.norm < constants.LITTLE * self._most

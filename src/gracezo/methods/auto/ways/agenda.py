@@ -30,10 +30,6 @@ from gracezo.methods.auto.step.stepper import Stepper, Timing
 from gracezo.methods.auto.support.coordinates import Support
 from gracezo.methods.auto.ways import Ledger
 
-_PATIENCE = 2  # times that a noisy sum of all coordinates must show nothing
-_BARREN = 2  # plantings at one point without a find after which the search is not worth another
-_PARTS = 256  # of a refresh, after each of which a step is foretold anew
-
 
 @dataclass(frozen=True, eq=False)
 class Parts:
@@ -201,7 +197,7 @@ class Agenda:
     ) -> list[Request] | None:
         """Return the queries that a step has to wait for: for its gradient, or for curvatures; else None."""
         search, support = self.parts.search, self.parts.support
-        if waits and search.exhausted and self._planted.barren < _BARREN:
+        if waits and search.exhausted and self._planted.barren < constants.PATIENCE:
             return self._replanted(at, fallen)
         if not waits:
             self._foretold = None
@@ -247,7 +243,7 @@ class Agenda:
     def _look_again(self, at: Point, fallen: float) -> list[Request] | None:
         """Return what is left to ask when nothing is in sight: with other weights, or more often."""
         search, noisy = self.parts.search, self.parts.differences.noise > 0.0
-        if self._planted.here and not (noisy and self._fruitless < _PATIENCE):
+        if self._planted.here and not (noisy and self._fruitless < constants.PATIENCE):
             if self._stale:
                 self.doubt(0.0, last=True)
                 return self.parts.support.refresh.requests(self._batch)
@@ -294,7 +290,7 @@ class Agenda:
         slopes, diagonal = support.slopes, support.diagonal
         # An answer changes few of many slopes, and a path takes time in proportion to their number.
         heard = 0 if told is None else support.refresh.answers - told.answers
-        if told is None or heard * _PARTS >= len(slopes) or (heard and not support.refresh.left):
+        if told is None or heard * constants.REPEATS >= len(slopes) or (heard and not support.refresh.left):
             path = self.parts.stepper.path()
             # Walls may leave nothing of what the model hoped for; each coordinate alone still has its part.
             blocked = walls.stops is not None and not path.descends

@@ -28,9 +28,6 @@ from gracezo.methods.auto.ways.agenda import Agenda, Draws, Parts
 
 _ULP = float(np.finfo(np.float64).eps)
 
-_EACH = 5.0 / 3.0  # queries that the search takes for each coordinate of a dense gradient
-_SLOWLY = 0.03  # weight of the last question in what the search says of the density
-
 
 class Sparse:
     """The sparse way down.
@@ -159,7 +156,7 @@ class Sparse:
         """Return what all slopes promise, and what it takes to find those that matter."""
         if self.done and here is self._here:
             return None
-        coordinates = _EACH * self.share * self._parts.problem.free
+        coordinates = constants.EACH * self.share * self._parts.problem.free
         return Offer(self.promise, self._parts.ledger.rounds_of(math.ceil(coordinates)))
 
     @property
@@ -195,7 +192,7 @@ class Sparse:
             before = ledger.rounds
             heard = yield from answered(at, requests)
             parts.timing.spend(ledger.rounds - before, ledger.rounds_of(refreshing))
-            self.share += _SLOWLY * (parts.search.dense - self.share)
+            self.share += constants.SLOWLY * (parts.search.dense - self.share)
             parts.stepper.landing.note(at, heard)
         return at
 
