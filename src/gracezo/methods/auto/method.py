@@ -169,7 +169,7 @@ class Descent:
                 if depth > 0.0:
                     return (yield from self._over_ripples(at, depth, key.child(0, 1)))
                 beyond += 1
-                if beyond == constants.DRAWN:
+                if beyond == 4 * constants.DRAWN:  # a way out of a saddle may take one for each coordinate
                     finish = Finish(Status.STUCK, "f is rough or jumps: lower values lie at longer distances")
         except OutOfQueries:
             if not self._remarks(market) and not self._problem.random:
