@@ -215,6 +215,27 @@ def test_parallel_columns_are_found_one_by_one() -> None:
     assert found.queries == hidden.calls <= 40
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_an_output_of_one_column_does_not_speak_for_one_of_many(seed: int) -> None:
+    """The first output is that of 17 columns, the other, known better, that of one of them alone."""
+    calls = 0
+
+    def field(x: FloatArray) -> list[float]:
+        nonlocal calls
+        calls += 1
+        return [x[4:8, 4:8].sum() + 3.0 * x[0, 19], x[4, 4]]
+
+    found = gracezo.estimate_jacobian(field, np.full((20, 20), 0.5), bounds=[(0.0, 1.0)] * 400, seed=seed)
+    places = np.zeros((20, 20))
+    places[4:8, 4:8] = 1.0
+    places[0, 19] = 3.0
+    truth = np.stack([places.ravel(), np.zeros(400)])
+    truth[1, 4 * 20 + 4] = 1.0
+    assert found.complete
+    assert np.abs(found.tocsc().toarray() - truth).max() < 1e-5
+    assert found.queries == calls < 100
+
+
 def test_one_output_goes_the_way_of_the_gradient() -> None:
     def fun(x: FloatArray) -> float:
         return float(3.0 * x[123] - x[77] + x[123] ** 2)

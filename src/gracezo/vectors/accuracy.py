@@ -133,9 +133,9 @@ class Accuracy:
         parts = (rounding, typical, seen, self.tail * np.sqrt(size))
         return np.asarray(np.sqrt(sum(part**2 for part in parts)) + 1e-14 * rms + _TINY)
 
-    def leave(self, rest: float, errors: FloatArray, size: int) -> None:
-        """Note that a decoded set leaves so much, in units of its errors: slopes that are no columns."""
-        self.tail = np.maximum(self.tail, rest * errors / np.sqrt(size))
+    def leave(self, left: FloatArray, size: int) -> None:
+        """Note what a decoded set leaves of each output: slopes that are no columns."""
+        self.tail = np.maximum(self.tail, left / np.sqrt(size))
 
 
 class _Looks:

@@ -14,6 +14,7 @@ For s columns and m outputs that takes about s + (1 to 2.5)·s/m + 4 queries.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -29,7 +30,7 @@ from gracezo.vectors.space import Probe, Space, slopes
 _FILL = 0.5  # columns aimed at in a part, in units of the rank
 _SPARE = 2  # probes of a set beyond its rank
 _VISIBLE = 3.0  # times its error: what is left of answers that is more than one
-_TAIL_SHARE = 0.25  # of the squared answers: a dense tail that is larger may be columns that are not found
+_TAIL_SHARE = 0.05  # of the squared answers of an output: a larger dense tail may be columns not found
 _TAIL_SPARE = 8  # probes beyond the columns before what they leave is called a dense tail
 _PATIENCE = 40  # queries in which no column was found
 _PATIENCE_SETS = 5  # and at least as many as so many sets take that do not decode
@@ -248,10 +249,17 @@ class Search:
             common=self._common,
         )
         if decoded is not None and decoded.rest > _VISIBLE:
-            whole = float(np.mean((some.answers / errors[:, None]) ** 2)) * len(some.probes)
-            if decoded.rest**2 * decoded.spare > _TAIL_SHARE * whole:
+            # By output, each in units of its own: an output that is known well does not speak for others.
+            left, whole = self._left_by(decoded, some), np.sqrt(np.mean(some.answers**2, axis=1))
+            if ((left > _VISIBLE * errors) & (left > math.sqrt(_TAIL_SHARE) * whole)).any():
                 return None
         return decoded
+
+    def _left_by(self, decoded: Decoded, some: _Set) -> FloatArray:
+        """Return what the columns of a set leave of its answers, root mean square by output."""
+        weights = self._space.weights.columns(decoded.positions, some.probes)
+        squares = ((some.answers - decoded.columns @ weights.T) ** 2).sum(axis=1)
+        return np.asarray(np.sqrt(squares / max(1, decoded.spare)), np.float64)
 
     def _errors(self, some: _Set) -> FloatArray:
         assert self._accuracy is not None
@@ -265,7 +273,7 @@ class Search:
         """Note the columns of a set; what they leave beyond its errors is a dense tail from now on."""
         assert self._accuracy is not None
         if decoded.rest > _VISIBLE and decoded.spare > 1:
-            self._accuracy.leave(decoded.rest, self._errors(some), len(some))
+            self._accuracy.leave(self._left_by(decoded, some), len(some))
         self._positions += decoded.positions.tolist()
         self._columns += list(decoded.columns.T)
         self._seen += len(some)
