@@ -319,17 +319,17 @@ import os, subprocess
 import numpy as np
 import gracezo
 
-def value(x):
-    return float(x @ x)
+def value(x):  # without a lower bound: nothing but the interrupt ends the run
+    return float(x.sum())
 
 def heard(place):
     after = ["sh", "-c", f"sleep {place * 0.001}; kill -INT {os.getpid()}"]
-    with subprocess.Popen(after):
-        try:
+    try:
+        with subprocess.Popen(after):
             result = gracezo.minimize(value, np.ones(3), method="fdsa", max_queries=10**9, workers=4)
-        except KeyboardInterrupt:
-            return True
-        return result.status == 2
+    except KeyboardInterrupt:
+        return True
+    return result.status == 2
 
 if __name__ == "__main__":
     gracezo.minimize(value, np.ones(3), max_queries=2)  # all that is to be imported is
