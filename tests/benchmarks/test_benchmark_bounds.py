@@ -19,9 +19,12 @@ from benchmarks.bounds import measured
     ],
 )
 def test_reaches_what_exact_gradients_reach(name: str) -> None:
-    row = measured(name, 1500)
+    row = measured(name, 2500)
     assert row.outside == 0
-    assert row.queries < 1500  # it ends of its own accord
+    # It ends of its own accord. Of a chain, when: that hangs on the last bits of f, 850 to 1,600 queries by seed.
+    assert row.queries < 2500
     assert row.excess < 1e-10
     assert row.gradient < 1e-4
-    assert row.until(1e-8) is not None
+    until = row.until(1e-8)
+    assert until is not None
+    assert until <= 1000
