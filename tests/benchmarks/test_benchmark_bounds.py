@@ -21,7 +21,7 @@ from benchmarks.bounds import measured
 def test_reaches_what_exact_gradients_reach(name: str) -> None:
     row = measured(name, 2500)
     assert row.outside == 0
-    # It ends of its own accord. Of a chain, when: that hangs on the last bits of f, 850 to 1,600 queries by seed.
+    # It ends of its own accord. When, that hangs on the last bits of f: a chain after 850 to 1,600 queries.
     assert row.queries < 2500
     assert row.excess < 1e-10
     assert row.gradient < 1e-4
