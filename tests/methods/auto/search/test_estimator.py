@@ -213,3 +213,19 @@ def test_coordinates_of_a_rippled_function_are_no_kinks(seed: int) -> None:
         step = np.zeros(300)
         step[coordinate] = 1e-7
         assert value == pytest.approx((ackley(x + step) - ackley(x - step)) / 2e-7, rel=1e-3)
+
+
+def test_errors_hold_where_one_coordinate_alone_bends() -> None:
+    """The first that are met do not bend, so that nothing tells which of all coordinates does."""
+    shares = []
+    for seed in range(10):
+        found = gracezo.estimate_gradient(
+            lambda x: float(3.0 * x[7] + x[40] ** 2 + 2.0 * x[500] * x[7]), np.full(1000, 0.5), seed=seed
+        )
+        assert found.indices.tolist() == [7, 40, 500]
+        misses = np.abs(found.values - np.array([4.0, 1.0, 1.0]))
+        assert misses.max() < 1e-5
+        shares += (misses / found.errors).tolist()
+    # What links two coordinates is in no error: it is told by none that is asked alone.
+    assert max(shares) < 10.0
+    assert np.mean(np.array(shares) <= 2.0) >= 0.8

@@ -167,6 +167,14 @@ class Curvatures:
         """The largest of those met lately, of either sign."""
         return max((abs(curvature) for curvature in self._lately), default=0.0)
 
+    @property
+    def unmet(self) -> float:
+        """The mean over all coordinates, if it is more than those met have: what bends f was not met so far.
+
+        Any coordinate that was not asked for its own may hold all of it.
+        """
+        return abs(self.mean) if abs(self.mean) > self.largest else 0.0
+
     def deviation(self, expected: float) -> float:
         """Return how far one may be from the expected; without limit while few have been met."""
         if len(self._met) < 3:

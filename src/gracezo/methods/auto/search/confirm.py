@@ -43,6 +43,8 @@ class Found:
     """Whether it was asked alone; or else its derivative is what subtraction has left."""
     others: float = 0.0
     """Norm of the other weights in the sum that its derivative was read from, over its own."""
+    length: float = 0.0
+    """How far the look at it alone went that its derivative was read from, if its curvature was not seen."""
 
 
 @dataclass(frozen=True)
@@ -175,9 +177,9 @@ class Confirmation:
             return Wrong()
         self.belief.tried(candidate.side, True)
         # Its curvature is that of those met, or that of the most curved of them.
-        bias = 0.5 * look.eps * abs(weight) * self.differences.curvatures.largest
-        error = math.hypot(error, bias)
-        return Found(candidate.coordinate, value, error, math.nan, value, error)
+        length = look.eps * abs(weight)
+        error = math.hypot(error, 0.5 * length * self.differences.curvatures.largest)
+        return Found(candidate.coordinate, value, error, math.nan, value, error, length=length)
 
     # ------------------------------------------------------------ on the way down
 

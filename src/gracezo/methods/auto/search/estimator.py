@@ -51,13 +51,15 @@ _NONE: IntArray = np.zeros(0, np.int64)
 class Slope:
     """A derivative, its standard error, and whether its coordinate was asked alone.
 
-    It was read from a sum in which the weights of `others` have that norm over its own.
+    It was read from a sum in which the weights of `others` have that norm over its own, or by a look at it
+    alone of that `length`, whose error is right if it bends as those that were met do.
     """
 
     value: float
     error: float
     alone: bool
     others: float = 0.0
+    length: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,7 +153,9 @@ class Estimation:
         curvatures.assume(curvatures.mean * self._size / size)
 
     def _note(self, found: Found) -> None:
-        self._found[found.coordinate] = Slope(found.slope, found.error, found.alone, found.others)
+        self._found[found.coordinate] = Slope(
+            found.slope, found.error, found.alone, found.others, found.length
+        )
 
     @property
     def _squares(self) -> float:
@@ -182,7 +186,8 @@ class Estimation:
         """What is known."""
         indices = np.array(sorted(self._found), dtype=np.int64)
         slopes = [self._found[j] for j in indices.tolist()]
-        errors = np.array([slope.error for slope in slopes])
+        unmet = 0.5 * self._differences.curvatures.unmet * self._size
+        errors = np.array([math.hypot(slope.error, unmet * slope.length) for slope in slopes])
         if self._differences.noise and self._of.noise is None:
             errors = _STUDENT * errors
         return GradientEstimate(
@@ -420,7 +425,7 @@ class Estimation:
         def absorb(change: Change) -> None:
             value, error = differences.read(look, change)
             bias = 0.5 * look.eps * differences.curvatures.largest
-            self._found[coordinate] = Slope(side * value, math.hypot(error, bias), True)
+            self._found[coordinate] = Slope(side * value, math.hypot(error, bias), True, length=look.eps)
 
         return look.request(Few(np.array([coordinate]), np.array([side])), Role.CONFIRM, absorb)
 
