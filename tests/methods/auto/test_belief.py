@@ -203,3 +203,16 @@ class TestDensity:
         assert 0.0 <= fewer <= none <= 1.0
         assert fewer >= none**2 - 1e-12  # Jensen: over a mixture of densities
         assert 0.0 <= density.alone(2.0 * n) <= density.alone(n) <= 1.0
+
+
+@settings(max_examples=60)
+@given(
+    seed=st.integers(0, 10**6),
+    tau=st.sampled_from([0.0, 1e-12, 1e-3, 1.0]),
+    met=st.sampled_from([0.0, 1e-6, 1.0, 1e6]),
+)
+def test_one_group_is_judged_as_it_is_among_others(seed: int, tau: float, met: float) -> None:
+    groups = simulated(max(tau, 1e-30), 12, seed, spikes=3)
+    belief = believing(groups, met=met)
+    together = belief.chances(Evidences.of(groups))
+    assert [belief.holds(group) for group in groups] == pytest.approx(together.tolist(), rel=1e-9, abs=1e-300)

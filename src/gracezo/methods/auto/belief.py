@@ -26,18 +26,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 from scipy.special import gammainc
 
-from gracezo.core.types import FloatArray
+from gracezo.core.types import FloatArray, record
 from gracezo.methods.auto import constants
 
-_GRID = np.exp(np.linspace(-32.0, 2.0, 120))  # τ in units of the largest sum met
+_LOGS = np.linspace(-32.0, 2.0, 120)
+_GRID = np.exp(_LOGS)  # τ in units of the largest sum met
 _NEVER = 1e-300
 _KEPT = 1000  # chances that are remembered
+_SURE = 0.98  # of a spike of the size of those met, at most
 
 
 class Evidence(Protocol):
@@ -53,7 +54,7 @@ class Evidence(Protocol):
         ...
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Evidences:
     """The same of several groups at once; with K about their centres, over their half-lengths, if known."""
 
@@ -95,8 +96,6 @@ class Belief:
         self._tries = [0, 0]  # the same, all that were ever made
         self.tau = 0.0
         """Background: the root mean square of a derivative that is no spike."""
-        self.least = 0.0
-        """The same, at the least: its 5 % quantile."""
         self.drift = Drift()
         """Whether all of it is still true where the run is now."""
 
@@ -120,16 +119,22 @@ class Belief:
         if top == 0.0:
             return
         said = Evidences.of(heard)
-        self._taus = top * _GRID
-        deviation = np.sqrt(np.outer(self._taus**2, said.squares) + said.error**2)
+        self._taus = taus = top * _GRID
+        # A row for each group.
+        u, squares, error = said.u[:, None], said.squares[:, None], said.error[:, None]
+        known = self._occupied(said.spread)[:, None]
         empty, spiked = self._mixture(
-            [(said.u, deviation, 1.0)], self._occupied(said.spread), constants.LITTLE
+            [(u, squares * (taus * taus) + error * error, 1.0)], known, constants.LITTLE
         )
-        log = np.log(empty + spiked + _NEVER).sum(axis=1)
-        weight = np.exp(log - log.max())
-        self._posterior = weight / weight.sum()
-        self.tau = math.exp(float(self._posterior @ np.log(self._taus)))
-        self.least = float(self._taus[np.searchsorted(np.cumsum(self._posterior), 0.05)])
+        log = np.add.reduce(np.log(empty + spiked + _NEVER), axis=0)
+        weight = np.exp(log - np.maximum.reduce(log))
+        self._posterior = weight / np.add.reduce(weight)
+        self.tau = top * math.exp(float(self._posterior @ _LOGS))
+
+    @property
+    def least(self) -> float:
+        """The same, at the least: its 5 % quantile."""
+        return float(self._taus[np.searchsorted(np.cumsum(self._posterior), 0.05)])
 
     def deviation(self, squares: float, error: float, tau: float | None = None) -> float:
         """Return the standard deviation of a sum without spikes."""
@@ -137,26 +142,28 @@ class Belief:
 
     def _occupied(self, spread: FloatArray) -> FloatArray:
         """Return the chance that each of so many positions holds a spike of the size of those met."""
-        return np.minimum(1.0 - self.density.none(spread), 0.98)
+        return np.minimum(1.0 - self.density.none(spread), _SURE)
 
     def _mixture(
         self, sums: Sequence[tuple[FloatArray, FloatArray, float]], known: FloatArray, unknown: float
     ) -> tuple[FloatArray, FloatArray]:
         """Return the likelihoods of sums over the same groups: by background alone, and with spikes.
 
-        A sum has a value, its deviation without spikes, and the share of a spike's size that shows in it.
+        A sum has a value, its variance without spikes, and the share of a spike's size that shows in it: a
+        normal density, one of no known size, and Cauchy's, whose width is what a spike and the rest have.
         """
         size = self.size
         empty = (1.0 - known) * (1.0 - unknown)
-        met = known if size else 0.0 * known
-        unlike = np.full_like(known, unknown) if size else np.maximum(known, unknown)
-        for u, deviation, share in sums:
-            empty = empty * _normal(u, deviation)
-            unlike = unlike * 0.5 / constants.RANGE / np.hypot(deviation, u)
+        met = known
+        unlike: FloatArray | float = unknown if size else np.maximum(known, unknown)
+        for u, variance, share in sums:
+            square = u * u
+            empty = empty * np.exp(-0.5 * square / variance) / np.sqrt((2.0 * math.pi) * variance)
+            unlike = unlike * (0.5 / constants.RANGE) / np.sqrt(variance + square)
             if size:
-                width = np.hypot(share * size, deviation)
-                met = met / (math.pi * width * (1.0 + (u / width) ** 2))
-        return empty, met + unlike
+                width = variance + (share * size) ** 2
+                met = met * np.sqrt(width) / (math.pi * (width + square))
+        return empty, np.asarray(met + unlike if size else unlike)
 
     def holds(self, group: Evidence) -> float:
         """Return the chance that a group holds spikes."""
@@ -166,8 +173,26 @@ class Belief:
         if chance is None:
             if len(self._held) > _KEPT:
                 self._held.clear()
-            chance = self._held[state] = float(self.chances(Evidences.of([group]))[0])
+            chance = self._held[state] = self._chance(group)
         return chance
+
+    def _chance(self, group: Evidence) -> float:
+        """Return what `chances` says of a single group: arrays of one number would take ten times as long."""
+        if not (group.squares > 0.0 and abs(group.u) > group.error):
+            return 0.0
+        square, size, unknown = group.u**2, self.size, constants.LITTLE
+        variance = self.tau**2 * group.squares + group.error**2
+        if variance == 0.0:
+            return 1.0  # there is nothing else that it could be
+        known = min(1.0 - self.density.no(group.spread), _SURE)
+        empty = (1.0 - known) * (1.0 - unknown) * math.exp(-0.5 * square / variance)
+        empty /= math.sqrt(2.0 * math.pi * variance)
+        spiked = (unknown if size else max(known, unknown)) * (0.5 / constants.RANGE)
+        spiked /= math.sqrt(variance + square)
+        if size:
+            width = variance + size**2
+            spiked += known * math.sqrt(width) / (math.pi * (width + square))
+        return spiked / (spiked + empty + _NEVER)
 
     def chances(
         self, groups: Evidences, tau: float | None = None, unknown: float | None = None
@@ -175,10 +200,10 @@ class Belief:
         """Return the chance of each group that it holds spikes; `unknown` is that of one unlike those met."""
         tau = self.tau if tau is None else tau
         unknown = constants.LITTLE if unknown is None else unknown
-        sums = [(groups.u, np.sqrt(tau**2 * groups.squares + groups.error**2), 1.0)]
+        sums = [(groups.u, tau**2 * groups.squares + groups.error**2, 1.0)]
         if len(groups.moment):
             # What cancels in U shows in K.
-            sums.append((groups.moment, np.sqrt(tau**2 * groups.squares / 3.0 + groups.blur**2), 0.6))
+            sums.append((groups.moment, tau**2 * groups.squares / 3.0 + groups.blur**2, 0.6))
         empty, spiked = self._mixture(sums, self._occupied(groups.spread), unknown)
         plainly = (groups.squares > 0.0) & (np.abs(groups.u) > groups.error)
         return np.where(plainly, spiked / (spiked + empty + _NEVER), 0.0)
@@ -193,9 +218,10 @@ class Belief:
         if off > 0.5:  # beyond its ends
             likely = np.exp(-0.5 * (off / deviation) ** 2)
         else:
-            likely = np.where(deviation > 0.5, 1.0, _normal(np.array(off), deviation))
+            normal = np.exp(-0.5 * (off / deviation) ** 2) / (math.sqrt(2.0 * math.pi) * deviation)
+            likely = np.where(deviation > 0.5, 1.0, normal)
         weight = self._posterior * likely
-        total = float(weight.sum())
+        total = float(np.add.reduce(weight))
         alone = self.density.alone(group.spread)
         # Of several, K/U is as likely to be here as anywhere; signs may carry it beyond the ends.
         chance = alone * total / (alone * total + (1.0 - alone) * 0.6)
@@ -214,10 +240,6 @@ class Belief:
         """Note whether a group of one sign led to a descent."""
         self._downhill[side] = counted(self._downhill[side], success, constants.FORGET)
         self._tries[side] += 1
-
-
-def _normal(u: FloatArray, deviation: FloatArray) -> FloatArray:
-    return np.asarray(np.exp(-0.5 * (u / deviation) ** 2) / (math.sqrt(2.0 * math.pi) * deviation))
 
 
 class Density:
@@ -240,6 +262,7 @@ class Density:
         self.learned = 0
         """How often something was learned."""
         self._singles: dict[float, float] = {}  # chances of exactly one, until something is learned
+        self._nones: dict[float, float] = {}  # and of none
         self._weights: np.ndarray | None = None  # of the posterior, as long as nothing was learned
 
     def found(self) -> None:
@@ -252,6 +275,7 @@ class Density:
         self.learned += 1
         self._weights = None
         self._singles.clear()
+        self._nones.clear()
 
     @property
     def _posterior(self) -> np.ndarray:
@@ -259,13 +283,20 @@ class Density:
             log = self._log
             if self._found:
                 log = log + np.log(gammainc(self._found, self._rho * self._d) + 1e-300)
-            weights = np.exp(log - log.max())
-            self._weights = weights / weights.sum()
+            weights = np.exp(log - np.maximum.reduce(log))
+            self._weights = weights / np.add.reduce(weights)
         return self._weights
 
     def none(self, n: np.ndarray) -> np.ndarray:
         """Return the probability that a set of n holds none, for each n."""
         return np.asarray(np.exp(-np.multiply.outer(n, self._rho)) @ self._posterior)
+
+    def no(self, n: float) -> float:
+        """Return the same for one n."""
+        none = self._nones.get(n)
+        if none is None:
+            none = self._nones[n] = float(np.exp(-n * self._rho) @ self._posterior)
+        return none
 
     @property
     def mean(self) -> float:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -31,7 +31,7 @@ CHECKED = (1.0, -1.0, NEAR)
 """Where to look, in multiples of the displacement: one side; both; and near, to see how f bends."""
 
 
-@dataclass(frozen=True)
+@record
 class Change:
     """By how much f changed at a displacement, at the opposite one and near, as far as they were asked.
 
@@ -109,7 +109,7 @@ class Along:
     room: Room
 
 
-@dataclass(frozen=True)
+@record
 class Look:
     """How to measure the directional derivative of a set.
 

@@ -18,6 +18,7 @@ import numpy as np
 
 from gracezo.core.asks import Role
 from gracezo.core.moves import Few, Move
+from gracezo.core.types import record
 from gracezo.methods.auto import constants
 from gracezo.methods.auto.belief import Belief
 from gracezo.methods.auto.here import Walls
@@ -66,7 +67,7 @@ Confirming: TypeAlias = Generator[list[Request], list[Change], Answer]
 MayConfirm: TypeAlias = Generator[list[Request], list[Change], Answer | None]
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Candidate:
     """A coordinate to be looked at alone.
 
@@ -107,7 +108,7 @@ class Candidate:
         return Few(np.array([self.coordinate]), np.array([-math.copysign(length, self.slope)]))
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Confirmation:
     """Looks at candidates, one by one.
 

@@ -12,13 +12,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from gracezo.core.types import FloatArray
+from gracezo.core.types import FloatArray, record
 from gracezo.methods.auto.belief import Belief
 from gracezo.methods.auto.search.groups import Group
 from gracezo.methods.auto.search.order import Order
@@ -27,7 +26,7 @@ _MOST = 2**17  # positions of a group that are all looked at
 _LOOKED_AT = 2**13  # candidates of a larger one
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Explanation:
     """How one spike explains a group.
 
@@ -153,7 +152,7 @@ def _fit(
     )
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class _Asked:
     """What was asked of a group: labels on the positions from `start` to `stop`, their sum, its error."""
 

@@ -20,6 +20,7 @@ from typing import TypeAlias
 import numpy as np
 
 from gracezo.core.asks import Role
+from gracezo.core.types import record
 from gracezo.methods.auto import constants
 from gracezo.methods.auto.belief import Belief, Evidences
 from gracezo.methods.auto.here import Walls
@@ -46,7 +47,7 @@ class Taken:
     error: float
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Outcome:
     """What came of an inquiry: the groups that are open now, and a coordinate found or standing on a kink."""
 
@@ -89,7 +90,7 @@ class Cut:
 Plan: TypeAlias = Confirm | Label | Cut
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Inquiries:
     """The questions about groups of one order.
 

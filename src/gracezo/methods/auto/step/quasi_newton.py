@@ -15,11 +15,10 @@ the nearest point of the box, and what is foreseen is foreseen for the displacem
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
-from gracezo.core.types import BoolArray, FloatArray, IntArray
+from gracezo.core.types import BoolArray, FloatArray, IntArray, record
 from gracezo.methods.auto import constants
 from gracezo.methods.auto.here import BEYOND, Walls
 
@@ -152,7 +151,7 @@ def _two_loops(
     return r
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Path:
     """A direction from the present point, and what the model foresees along it.
 
