@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from tests.sensitivity import functions
 from tests.vectors.outputs import decays
 
 import gracezo
@@ -16,6 +17,7 @@ def check_every_method(workers: object, max_queries: int = 150) -> None:
         expected = by_serial(case, Valley())
         assert_same(by_serial(case, Valley(), workers=workers), expected, method)
     check_many_outputs(workers)
+    check_screening(workers)
 
 
 def check_many_outputs(workers: object) -> None:
@@ -33,3 +35,15 @@ def check_many_outputs(workers: object) -> None:
         found = gracezo.estimate_jacobian(decays, x, seed=3, batch=batch, workers=workers)
         assert np.array_equal(found.values, told.values)
         assert (found.queries, found.rounds) == (told.queries, told.rounds)
+
+
+def check_screening(workers: object) -> None:
+    """So does a screening: of a smooth function, of whole numbers, and of many outputs."""
+    for fun in (functions.bent, functions.steps, functions.three):
+        for batch in (1, 4):
+            told = gracezo.screen(fun, bounds=functions.BOX, seed=3, batch=batch)
+            found = gracezo.screen(fun, bounds=functions.BOX, seed=3, batch=batch, workers=workers)
+            assert np.array_equal(found.indices, told.indices)
+            assert np.array_equal(found.effects, told.effects)
+            assert (found.queries, found.rounds) == (told.queries, told.rounds)
+            assert fun is functions.steps or set(functions.MATTER) <= set(found.indices.tolist())
