@@ -297,3 +297,48 @@ def test_the_step_that_noise_asks_for_serves_other_methods() -> None:
     assert result.fun < 1e-4
     with pytest.raises(ValueError, match="a step needs noise"):
         gracezo.NoiseEstimate(0.0, False, True, 1.0).step()
+
+
+# ------------------------------------------------------------ offsets
+
+
+def hidden_slopes(d: int, offset: float, noise: float, seed: int) -> tuple[Objective, FloatArray, FloatArray]:
+    """Return seven slopes in a bowl, where it begins, and the gradient there."""
+    random = np.random.default_rng(seed)
+    gradient = np.zeros(d)
+    gradient[random.choice(d, 7, replace=False)] = random.uniform(0.3, 1.0, 7) * random.choice([-1, 1], 7)
+    x0 = random.standard_normal(d)
+
+    def fun(x: FloatArray) -> float:
+        z = x - x0
+        return float(gradient @ z + 0.5 * (z @ z) + offset + noise * random.standard_normal())
+
+    return fun, x0, gradient
+
+
+@pytest.mark.parametrize("d", [10, 300])
+@pytest.mark.parametrize("noise", [1e-6, 1e-3, 1e-2])
+def test_a_value_near_zero_does_not_say_that_f_is_small(d: int, noise: float) -> None:
+    # Noise of any size is all of f(x0) here; a look that bends f by no more than |f| sees nothing.
+    for seed in range(40, 44):
+        fun, x0, gradient = hidden_slopes(d, 0.0, noise, seed)
+        result = gracezo.minimize(fun, x0, seed=seed, max_queries=1500)
+        z = result.x - x0
+        brought = -float(gradient @ z + 0.5 * (z @ z)) / (0.5 * float(gradient @ gradient))
+        assert result.success
+        assert brought > 0.93
+
+
+@pytest.mark.parametrize("offset", [0.0, 1.0, 30.0])
+def test_a_gradient_seen_through_noise_says_how_much_noise_hides(offset: float) -> None:
+    stated, missed, found = [], [], []
+    for seed in range(60, 68):
+        fun, x, gradient = hidden_slopes(300, offset, 0.01, seed)
+        estimate = gracezo.estimate_gradient(fun, x, seed=seed)
+        outside = np.delete(gradient, estimate.indices)
+        stated.append(estimate.residual)
+        missed.append(float(outside @ outside / (gradient @ gradient)))
+        found.append(np.isin(np.flatnonzero(gradient), estimate.indices).mean())
+    assert np.mean(found) > 0.9
+    assert min(stated) > 1e-7  # noise leaves no residual of 1e-15
+    assert np.mean(stated) > 0.1 * np.mean(missed)

@@ -283,7 +283,7 @@ class FirstLook:
         pairs = Pairs(differences.noise)
         longest = math.inf
         # What loud noise leaves to be seen is far away.
-        loud = differences.noise > constants.PRECISE * differences.scale
+        loud = differences.noise >= constants.PRECISE * differences.scale
         far = min(1.0 if loud else differences.length(self._along.squares), self._along.room.both)
         if far <= (0.0 if loud else differences.single(self._along.squares, 0.0)):
             return False  # a bound is too near
@@ -304,7 +304,8 @@ class FirstLook:
                     differences.look_farther()
                 farthest = min(constants.NOISY_STRIDE**2 * far, self._along.room.both)
                 further = min(differences.length(self._along.squares), farthest)
-                if further < 2.0 * far or further >= longest:
+                worth = 2.0 if differences.pairs is not None else 1.0 + constants.UNSEEN
+                if further < worth * far or further >= longest:
                     break
                 far = further
             elif differences.pairs is not None:

@@ -70,8 +70,13 @@ class Values:
         self.grain = grain
 
     def hear(self, noise: float, coarse: bool = False) -> None:
-        """Take f for noisy; it may be that it is coarse."""
+        """Take f for noisy; it may be that it is coarse.
+
+        |f| says nothing of its size where noise is most of it, or an offset happens to make it small: beside
+        the size of f, noise is to be little.
+        """
         self.noise, self.coarse = noise, coarse
+        self.scale = max(self.scale, noise / constants.PRECISE)
 
     @property
     def rounding(self) -> float:

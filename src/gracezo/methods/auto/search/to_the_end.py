@@ -99,13 +99,17 @@ class WholeSearch(Search):
 
     @property
     def outside(self) -> float:
-        """Sum of (w·g)² over all that is open: U² of what holds a spike, and background in the others."""
+        """Sum of (w·g)² over all that is open: U² of what holds a spike, and background in the others.
+
+        With noise, no less than the square to be expected of the sum over all of it: noise may hide the rest.
+        """
         if self.partition is None:
             return 0.0
         groups, standing, _ = self._survey()
         spiked = sum(group.u**2 for group, chance in zip(groups, standing, strict=True) if chance > 0.5)
         squares = sum(group.squares for group in self.partition.open.groups)
-        return float(spiked + self.belief.tau**2 * squares)
+        hidden = self.partition.total**2 + self.partition.error**2 if self._differences.noise else 0.0
+        return float(max(spiked + self.belief.tau**2 * squares, hidden))
 
     @property
     def _blur(self) -> float:
@@ -124,9 +128,12 @@ class WholeSearch(Search):
     def hiding(self) -> float:
         """The chance that two spikes that cancelled in a group cancel in the sum over all coordinates, too.
 
-        Where background alone is as large as a spike, sums tell nothing, and groups have told already.
+        Where background alone is as large as a spike, sums tell nothing, and groups have told already. Noise
+        may hide a gradient altogether: one of twice that size, by half of all weights.
         """
-        return self._blur / self.belief.size if self.belief.size else 0.0
+        if self.belief.size:
+            return self._blur / self.belief.size
+        return 0.5 if self._differences.noise else 0.0
 
     @property
     def left(self) -> int:
