@@ -85,8 +85,7 @@ def place(group: Group, about: tuple[float, float]) -> tuple[float, float]:
 
 def second_moment(group: Group, order: Order, about: float) -> float:
     """Return Σw²(k − about)² over a group."""
-    positions, squares = order.squared(group.start, group.stop)
-    return float(squares @ (positions - about) ** 2)
+    return order.second_moment(group.start, group.stop, about)
 
 
 def explain(
@@ -129,19 +128,19 @@ def _fit(
     values = np.array([row.value for row in rows])
     variance = (met * np.array([row.error for row in rows])) ** 2
     covariance = _covariance(group, order, rows, tau)
-    covariance[np.diag_indices(len(values))] += variance + (1e-12 * values) ** 2 + 1e-300
+    covariance.flat[:: len(values) + 1] += variance + (1e-12 * values) ** 2 + 1e-300
     root = np.linalg.cholesky(covariance)
     gone = order.gone(low, high)[::stride]
     y = np.linalg.solve(root, values)
-    columns = np.linalg.solve(root, np.array([row.at(positions) for row in rows]) * np.where(gone, 0.0, 1.0))
+    columns = np.linalg.solve(root, np.array([row.at(positions) for row in rows]) * ~gone)
     norms = np.maximum(np.einsum("ij,ij->j", columns, columns), 1e-300)
     amplitude = (y @ columns) / norms
-    chi = ((y[:, None] - columns * amplitude) ** 2).sum(axis=0)
+    chi = np.add.reduce((y[:, None] - columns * amplitude) ** 2, axis=0)
     chi[gone] = np.inf
-    best = int(np.argmin(chi))
+    best = int(chi.argmin())
     if not math.isfinite(chi[best]):
         return None
-    near = np.flatnonzero(chi <= chi[best] + likely**2)
+    (near,) = (chi <= chi[best] + likely**2).nonzero()
     return Explanation(
         max(low, low + stride * (int(near[0]) - 1) + 1),
         min(high - 1, low + stride * (int(near[-1]) + 1) - 1),
@@ -163,10 +162,10 @@ class _Asked:
     error: float
 
     def at(self, positions: npt.NDArray[Any]) -> FloatArray:
-        """Return the labels of positions, zero outside."""
-        inside = (positions >= self.start) & (positions < self.stop)
-        if inside.all():
+        """Return the labels of positions, which ascend, zero outside."""
+        if self.start <= positions[0] and positions[-1] < self.stop:
             return self.label(positions)
+        inside = (positions >= self.start) & (positions < self.stop)
         return np.where(inside, self.label(np.clip(positions, self.start, self.stop - 1)), 0.0)
 
 

@@ -83,6 +83,7 @@ class Order:
     weights: FloatArray
     limits: tuple[FloatArray, FloatArray] | None = None
     _sums: FloatArray = field(init=False)
+    _seconds: dict[tuple[int, int, float], float] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
         self._sums = np.concatenate([[0.0], np.cumsum(self.weights**2)])
@@ -148,10 +149,20 @@ class Order:
         """Return positions in a slice, and squared weights that they stand for."""
         return np.arange(start, stop, dtype=np.float64), self.weights[start:stop] ** 2
 
+    def second_moment(self, start: int, stop: int, about: float) -> float:
+        """Return Σw²(k − about)² over a slice; it is asked for again and again until one is taken out."""
+        asked = start, stop, about
+        second = self._seconds.get(asked)
+        if second is None:
+            positions, squares = self.squared(start, stop)
+            second = self._seconds[asked] = float(squares @ (positions - about) ** 2)
+        return second
+
     def remove(self, position: int) -> float:
         """Take a coordinate out; return its weight."""
         weight = float(self.weights[position])
         self.weights[position] = 0.0
+        self._seconds.clear()
         return weight
 
 
@@ -183,6 +194,7 @@ class LongOrder(Order):
         self._shuffle = Shuffle(rest.d, Key(int(rng.integers(2**63))), drawn)
         self._set_out(rest.without)
         self._planted = self._gone, self._lost
+        self._seconds = {}
         self.limits = None
 
     def _set_out(self, coordinates: IntArray) -> None:
@@ -265,6 +277,7 @@ class LongOrder(Order):
     def remove(self, position: int) -> float:
         """Take a coordinate out; return its weight."""
         weight = self.weight(position)
+        self._seconds.clear()
         self._set_out(np.union1d(self._out, self._shuffle.coordinates(position, position + 1)))
         return weight
 

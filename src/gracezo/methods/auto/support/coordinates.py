@@ -19,12 +19,15 @@ import numpy as np
 
 from gracezo.core.asks import Role
 from gracezo.core.moves import Few
-from gracezo.core.types import FloatArray, IntArray
+from gracezo.core.types import FloatArray, IntArray, record
 from gracezo.methods.auto import constants
 from gracezo.methods.auto.here import Walls
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.instrument.look import EVERYWHERE, Change, Request, Room
 from gracezo.methods.auto.support.kinks import Kinks
+
+
+_TINY = float(np.finfo(np.float64).tiny)
 
 
 class Support:
@@ -67,9 +70,12 @@ class Support:
     @property
     def smooth(self) -> FloatArray:
         """The same, of f between kinks."""
-        differences = self._differences
+        curvatures, differences = self.curvatures, self._differences
+        positive = curvatures > 0.0
+        if positive.all():  # the usual case
+            return curvatures
         floor = np.maximum(self.slopes**2 / (2.0 * differences.scale), differences.curvatures.typical)
-        return np.where(self.curvatures > 0.0, self.curvatures, np.maximum(floor, np.finfo(np.float64).tiny))
+        return np.where(positive, curvatures, np.maximum(floor, _TINY))
 
     @property
     def known(self) -> float:
@@ -144,7 +150,7 @@ class Support:
         return Request(Few(self.indices[member : member + 1], np.array([step])), Role.CONFIRM, absorb)
 
 
-@dataclass(frozen=True)
+@record
 class Part:
     """A set, positions `start` to `stop`: what the prediction misses of its derivative, and the error."""
 
@@ -159,7 +165,7 @@ class Part:
         return self.stop - self.start
 
 
-@dataclass(frozen=True, eq=False)
+@record
 class Planted:
     """What the sets of a refresh are made of, by position.
 

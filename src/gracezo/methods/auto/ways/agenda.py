@@ -19,7 +19,7 @@ import numpy as np
 from gracezo.core.asks import Point
 from gracezo.core.keys import Key
 from gracezo.core.method import Problem
-from gracezo.core.types import IntArray
+from gracezo.core.types import IntArray, record
 from gracezo.methods.auto import constants
 from gracezo.methods.auto.here import Walls
 from gracezo.methods.auto.instrument.forward import Differences
@@ -72,7 +72,7 @@ class _Plantings:
         self.here, self.size = True, size
 
 
-@dataclass(frozen=True)
+@record
 class _Foretold:
     """What a step along the first `size` coordinates promised after so many answers about slopes."""
 

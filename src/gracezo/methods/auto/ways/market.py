@@ -172,7 +172,7 @@ class Market:
 
     def _at_its_end(self, at: Point) -> bool:
         alone = self._present.way is self._sparse and self._trial is None
-        return alone and self._sparse.offer(at) is None
+        return alone and self._sparse.ended(at)
 
     def leg(self, at: Point) -> Steps[Point]:
         """Go on for a while; return the present point."""

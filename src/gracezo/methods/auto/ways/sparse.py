@@ -152,9 +152,13 @@ class Sparse:
         self.done = self.done and (found is None or found[0] is at)
         return found
 
+    def ended(self, here: Point) -> bool:
+        """Whether it has nothing to offer from this point."""
+        return self.done and here is self._here
+
     def offer(self, here: Point) -> Offer | None:
         """Return what all slopes promise, and what it takes to find those that matter."""
-        if self.done and here is self._here:
+        if self.ended(here):
             return None
         coordinates = constants.EACH * self.share * self._parts.problem.free
         return Offer(self.promise, self._parts.ledger.rounds_of(math.ceil(coordinates)))
