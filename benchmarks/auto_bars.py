@@ -1,8 +1,9 @@
-"""Queries that `auto` needs on the paper's functions, against the bars it has to clear.
+"""Queries that `auto` needs on the paper's functions.
 
-    python benchmarks/auto_bars.py [--only distance,attack] [--instances 10] [--first 0]
+    python -m benchmarks.auto_bars [--only distance,attack] [--instances 10] [--first 0] [--page]
 
-Every call of f is counted, f(x0) included. Exact and reproducible: instance i uses seed i.
+Every call of f is counted, f(x0) included. Exact and reproducible: instance i uses seed i. `--page` writes
+the rows that are made into docs/how-it-works/auto-in-detail.md.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from benchmarks.page_table import PageTable, seeds
 
 import gracezo
 from gracezo.core.keys import Key
@@ -81,40 +83,41 @@ def gradient_queries(fun: Distance, seed: int) -> int:
     return estimate.queries
 
 
-def line(name: str, results: list[Spending], bars: dict[float, float]) -> None:
-    for ratio, bar in bars.items():
-        spent = [result.to[ratio] for result in results]
-        solved = [queries for queries in spent if queries is not None]
-        mean = np.mean(solved) if solved else np.nan
-        print(f"| {name} | {ratio:g} | {mean:.1f} | {len(solved)}/{len(spent)} | {bar:g} |", flush=True)
+def rows(table: PageTable, instances: int, only: str, first: int) -> Iterator[Callable[[], None]]:
+    def line(name: str, results: list[Spending], ratios: tuple[float, ...]) -> None:
+        for ratio in ratios:
+            spent = [result.to[ratio] for result in results]
+            solved = [queries for queries in spent if queries is not None]
+            mean = f"{np.mean(solved):,.1f}" if solved else "–"
+            there = f"{len(solved)} of {len(spent)}"
+            table.add(name, f"{ratio:g} of f(x0)", mean, there, seeds=seeds(first, len(results)))
 
-
-def rows(instances: int, only: str, first: int) -> Iterator[tuple[str, Callable[[], None]]]:
-    def distance(name: str, d: int, s: int, bars: dict[float, float], budget: int, count: int) -> None:
+    def distance(name: str, d: int, s: int, ratios: tuple[float, ...], budget: int, count: int) -> None:
         results = []
         for seed in range(first, first + count):
             fun = Distance(d=d, s=s, seed=seed)
-            results.append(spend(fun, fun.x0, seed, tuple(bars), budget))
-        line(name, results, bars)
+            results.append(spend(fun, fun.x0, seed, ratios, budget))
+        line(name, results, ratios)
 
     def magnitude() -> None:
         results = []
         for seed in range(first, first + instances):
             fun = Magnitude(seed=seed)
             results.append(spend(fun, fun.x0, seed, (0.01,), 500))
-        line("Magnitude", results, {0.01: 32})
+        line("Magnitude", results, (0.01,))
 
     def attack() -> None:
         fun = Attack()
         results = [
             spend(fun, fun.x0, seed, (0.33, 0.25), 3000) for seed in range(first, first + 2 * instances)
         ]
-        line("Attack", results, {0.33: 250, 0.25: 450})
+        line("Attack", results, (0.33, 0.25))
 
     def attack_end() -> None:
         fun = Attack()
         best = [spend(fun, fun.x0, seed, (0.0,), 20_000).best for seed in range(first, first + instances)]
-        print(f"| Attack | best at 20k | {np.mean(best):.5f} | | 0.2075 |", flush=True)
+        left = f"{np.mean(best):.5f} of f(x0)"
+        table.add("Attack", "the best of 20,000 queries", left, "", seeds=seeds(first, instances))
 
     def gradient() -> None:
         for d in (10_000, 1_000_000):
@@ -124,34 +127,27 @@ def rows(instances: int, only: str, first: int) -> Iterator[tuple[str, Callable[
                 for seed in range(first, first + count):
                     fun = Distance(d=d, s=s, seed=seed)
                     cost.append(gradient_queries(fun, seed))
-                print(
-                    f"| one gradient, d = {d:,}, s = {s} | all | {np.mean(cost):.1f} | | {4.5 * s + 3:g} |",
-                    flush=True,
-                )
+                name = f"one gradient of Distance, d = {d:,}, s = {s}"
+                table.add(name, f"all {s} found", f"{np.mean(cost):,.1f}", "", seeds=seeds(first, count))
 
     def batches() -> None:
         for name, ratio, count in (("Distance", 0.01, instances), ("Attack", 0.33, 2 * instances)):
-            for batch in (1, 8):
-                results = []
-                for seed in range(first, first + count):
-                    fun = Distance(seed=seed) if name == "Distance" else Attack()
-                    results.append(spend(fun, fun.x0, seed, (ratio,), 3000, batch=batch))
-                queries = np.mean([result.to[ratio] or 3000 for result in results])
-                rounds = np.mean([result.rounds for result in results])
-                print(
-                    f"| {name}, batch {batch} | {ratio:g} | {queries:.1f} | {rounds:.1f} rounds | |",
-                    flush=True,
-                )
+            results = []
+            for seed in range(first, first + count):
+                fun = Distance(seed=seed) if name == "Distance" else Attack()
+                results.append(spend(fun, fun.x0, seed, (ratio,), 3000, batch=8))
+            queries = np.mean([result.to[ratio] or 3000 for result in results])
+            rounds = np.mean([result.rounds for result in results])
+            to, told = f"{ratio:g} of f(x0)", f"in {rounds:.1f} rounds"
+            table.add(f"{name}, `batch=8`", to, f"{queries:,.1f}", told, seeds=seeds(first, count))
 
     jobs: dict[str, Callable[[], None]] = {
-        "distance": lambda: distance("Distance", 10_000, 10, {0.01: 58, 1e-8: 82}, 500, instances),
+        "distance": lambda: distance("Distance, d = 10⁴, s = 10", 10_000, 10, (0.01, 1e-8), 500, instances),
         "distance-1e6": lambda: distance(
-            "Distance, d = 10⁶", 1_000_000, 10, {0.01: 90}, 500, min(instances, 3)
+            "Distance, d = 10⁶, s = 10", 1_000_000, 10, (0.01,), 500, min(instances, 3)
         ),
-        "distance-100": lambda: distance("Distance, s = 100", 10_000, 100, {0.01: 760}, 3000, instances),
-        "distance-2500": lambda: distance(
-            "Distance, s = 2500", 10_000, 2500, {1e-4: 15_000}, 30_000, instances
-        ),
+        "distance-100": lambda: distance("Distance, s = 100", 10_000, 100, (0.01,), 3000, instances),
+        "distance-2500": lambda: distance("Distance, s = 2500", 10_000, 2500, (1e-4,), 30_000, instances),
         "magnitude": magnitude,
         "attack": attack,
         "attack-end": attack_end,
@@ -163,7 +159,7 @@ def rows(instances: int, only: str, first: int) -> Iterator[tuple[str, Callable[
     if unknown:
         raise SystemExit(f"no row is called {', '.join(unknown)}; there are {', '.join(jobs)}")
     for name in wanted:
-        yield name, jobs[name]
+        yield jobs[name]
 
 
 def main() -> None:
@@ -171,9 +167,12 @@ def main() -> None:
     parser.add_argument("--only", default="", help="names of rows, separated by commas")
     parser.add_argument("--instances", type=int, default=10)
     parser.add_argument("--first", type=int, default=0, help="the first instance and seed (0)")
-    arguments = parser.parse_args()
-    print("| function | to | queries, mean | solved | bar |\n|---|---|---|---|---|")
-    for _, job in rows(arguments.instances, arguments.only, arguments.first):
+    parser.add_argument("--page", action="store_true", help="write the rows into the page")
+    given = parser.parse_args()
+    head = ["function", "until", "queries, mean", "reached"]
+    table = PageTable("auto-bars", "how-it-works/auto-in-detail.md", head, named_by=2, write=given.page)
+    table.begin()
+    for job in rows(table, given.instances, given.only, given.first):
         job()
 
 

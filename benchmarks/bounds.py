@@ -1,6 +1,6 @@
 """Boxes that cut the optimum off: where `auto` ends, and where L-BFGS-B with exact gradients does.
 
-    PYTHONPATH=src:. python benchmarks/bounds.py [--only chain-10k-12,...] [--queries 200000]
+    python -m benchmarks.bounds [--only chain-10k-12,...] [--queries 200000] [--page]
 
 The box of a function: of the coordinates that differ between x0 and its optimum without bounds, every
 second may go only half of that way; all others may go ten times the longest way. (Attack depends on
@@ -18,6 +18,7 @@ import argparse
 from dataclasses import dataclass
 
 import numpy as np
+from benchmarks.page_table import PageTable
 from benchmarks.queries.functions import SUITE
 from benchmarks.queries.problem import Problem
 from scipy.optimize import Bounds, OptimizeResult, minimize
@@ -48,6 +49,17 @@ FUNCTIONS = (
     "dense-log-cosh-500",
     "scaled-5k-s20",
 )
+HEAD = [
+    "function",
+    "to 1e-4",
+    "to 1e-8",
+    "at the end",
+    "f",
+    "L-BFGS-B",
+    "above it by",
+    "gradient",
+    "outside",
+]
 _EXACT = {"maxiter": 50_000, "maxfun": 200_000, "ftol": 0.0, "gtol": 1e-12}
 
 
@@ -142,17 +154,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--only", help="names of functions, separated by commas")
     parser.add_argument("--queries", type=int, default=200_000, help="the budget (200,000)")
+    parser.add_argument("--page", action="store_true", help="write docs/how-to/bounds.md")
     words = parser.parse_args()
-    print("| function | to 1e-4 | to 1e-8 | at the end | f | L-BFGS-B | above it by | gradient | outside |")
-    print("|---|---|---|---|---|---|---|---|---|")
+    table = PageTable("bounds", "how-to/bounds.md", HEAD, write=words.page)
+    table.begin()
     for name in words.only.split(",") if words.only else FUNCTIONS:
         row = measured(name, words.queries)
-        until = " | ".join(f"{row.until(share) or '–'}" for share in (1e-4, 1e-8))
-        print(
-            f"| {name} | {until} | {row.queries} | {row.found:.8g} | {row.reference:.8g} | {row.excess:.0e} "
-            f"| {row.gradient:.0e} | {row.outside} |",
-            flush=True,
-        )
+        counts = [row.until(1e-4), row.until(1e-8), row.queries]
+        values = [f"{row.found:.8g}", f"{row.reference:.8g}", f"{row.excess:.0e}", f"{row.gradient:.0e}"]
+        cells = ["–" if queries is None else f"{queries:,}" for queries in counts]
+        table.add(name, *cells, *values, str(row.outside), seeds="0")
 
 
 if __name__ == "__main__":

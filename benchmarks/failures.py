@@ -1,6 +1,6 @@
 """What failing evaluations cost: queries until Distance has fallen to 0.01 of f(x0).
 
-    PYTHONPATH=src python benchmarks/failures.py [--instances 10]
+    python -m benchmarks.failures [--instances 10] [--page]
 
 Each evaluation but f(x0) fails with the given chance, independently of the point and of all others.
 Failed ones count. *To be expected* is what retrying every failed evaluation would take on average,
@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 
 import numpy as np
+from benchmarks.page_table import PageTable, seeds
 
 import gracezo
 from gracezo.core.types import FloatArray
@@ -65,9 +66,12 @@ def queries(method: str, chance: float, rule: tuple[str, int], seed: int) -> flo
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--instances", type=int, default=10)
-    instances = parser.parse_args().instances
-    print("| method | failing | to be expected | retry | skip |")
-    print("|---|---|---|---|---|")
+    parser.add_argument("--page", action="store_true", help="write docs/how-to/failures.md")
+    words = parser.parse_args()
+    instances: int = words.instances
+    head = ["method", "failing", "to be expected", "retry", "skip"]
+    table = PageTable("failures", "how-to/failures.md", head, named_by=2, write=words.page)
+    table.begin()
     for method in METHODS:
         without = np.nan
         for chance in CHANCES:
@@ -76,10 +80,12 @@ def main() -> None:
                 needed = np.array([queries(method, chance, rule, seed) for seed in range(instances)])
                 reached = needed[~np.isnan(needed)]
                 mean = reached.mean() if len(reached) else np.nan
-                cells.append(f"{mean:.0f} ({len(reached)} of {instances})")
+                some = f" ({len(reached)} of {instances})" if len(reached) < instances else ""
+                cells.append(f"{mean:,.0f}{some}")
                 if chance == 0.0:
                     without = mean
-            print(f"| {method} | {chance:.0%} | {without / (1 - chance):.0f} | {' | '.join(cells)} |")
+            expected = f"{without / (1 - chance):,.0f}"
+            table.add(f"`{method}`", f"{100 * chance:g} %", expected, *cells, seeds=seeds(0, instances))
 
 
 if __name__ == "__main__":

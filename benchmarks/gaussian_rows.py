@@ -1,6 +1,6 @@
 """What a query of the Gaussian methods costs, beside a plain loop that draws each row with NumPy.
 
-Run: python benchmarks/gaussian_rows.py
+Run: python -m benchmarks.gaussian_rows [--page]
 
 Both minimise Distance (d = 10,000) with the same steps and the same number of
 queries. The loop is what one writes down first: `Generator.standard_normal`
@@ -12,18 +12,18 @@ others costs nothing. The time of f is in both.
 
 from __future__ import annotations
 
-import sys
+import argparse
 import time
 from collections.abc import Callable
 
 import numpy as np
+from benchmarks.page_table import PageTable
 
 import gracezo
 from gracezo.core.keys import Key
 from gracezo.estimators.rows import gaussian
 
 EPS = 1e-6
-BAR = 0.75
 ROUNDS = 100
 CASES = [  # method, step size, queries of an estimate, steps
     ("rs", 1e-4, 1, 500),
@@ -34,7 +34,11 @@ CASES = [  # method, step size, queries of an estimate, steps
 
 
 def main() -> None:
-    print(f"numpy {np.__version__}, Python {sys.version.split()[0]}; least of {ROUNDS} runs each, in turn")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--page", action="store_true", help="write the table into docs/reference/methods.md")
+    head = ["method", "rows a step", "µs a query", "the loop", "ratio"]
+    write = parser.parse_args().page
+    table = PageTable("gaussian-rows", "reference/methods.md", head, times=True, write=write)
     problem = gracezo.problems.Distance(0)
     generator, stream = np.random.default_rng(0), Key(0).generator()
     plain, ours = in_turn(
@@ -42,13 +46,16 @@ def main() -> None:
         lambda: repeat(200, lambda: gaussian(stream, 1, problem.d)),
     )
     print(f"a row of {problem.d:,}: standard_normal {plain / 200:.1f} µs, ours {ours / 200:.1f} µs")
+    table.begin()
     for method, step_size, queries, steps in CASES:
-        compare(problem, method, step_size, queries, steps)
+        table.add(
+            f"`{method}`", str(queries), *compare(problem, method, step_size, queries, steps), seeds="0"
+        )
 
 
 def compare(
     problem: gracezo.problems.Distance, method: str, step_size: float, queries: int, steps: int
-) -> None:
+) -> list[str]:
     def library() -> None:
         gracezo.minimize(
             problem,
@@ -65,11 +72,7 @@ def compare(
 
     plain, ours = in_turn(by_rows, library)
     asked = 1 + steps * (queries + 1)
-    verdict = "kept" if ours <= BAR * plain else "MISSED"
-    print(
-        f"{method:10s} q = {queries:2d}: {ours / asked:6.1f} µs a query, the loop {plain / asked:6.1f} µs: "
-        f"ratio {ours / plain:.2f} (bar {BAR}: {verdict})"
-    )
+    return [f"{ours / asked:.0f}", f"{plain / asked:.0f}", f"{ours / plain:.2f}"]
 
 
 def loop(problem: gracezo.problems.Distance, method: str, step_size: float, queries: int, steps: int) -> None:

@@ -1,6 +1,6 @@
 """What the journal adds to a query, in time and in bytes.
 
-Run: python benchmarks/journal_cost.py [FOLDER]
+Run: python -m benchmarks.journal_cost [FOLDER] [--page]
 
 GraCe runs on Distance (d = 10,000, s = 10; 60 steps) with and without a
 journal, in turn, several times; the least of each counts, since other work on
@@ -12,14 +12,15 @@ each value is committed by itself, as it arrives.
 
 from __future__ import annotations
 
+import argparse
 import sqlite3
-import sys
 import tempfile
 import time
 from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
+from benchmarks.page_table import PageTable
 
 import gracezo
 from gracezo.core.asks import Ask, DenseRows, Offsets, Role, SparseRows
@@ -27,14 +28,25 @@ from gracezo.journal.digest import Digest
 from gracezo.journal.reading import read
 
 
-def main(folder: Path) -> None:
-    print(
-        f"numpy {np.__version__}, Python {sys.version.split()[0]}, SQLite {sqlite3.sqlite_version}; "
-        f"least of 9 runs, in turn"
-    )
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("folder", type=Path, nargs="?", help="where the journals are (a temporary folder)")
+    parser.add_argument("--page", action="store_true", help="write the table into docs/how-to/journal.md")
+    words = parser.parse_args()
+    print(f"SQLite {sqlite3.sqlite_version}; the least of 9 runs, in turn")
+    with tempfile.TemporaryDirectory() as made:
+        costs(words.folder or Path(made), words.page)
+
+
+def costs(folder: Path, write: bool) -> None:
+    head = ["values", "a query, of the processor", "by the clock", "in the file, beside x0 and the steps"]
+    table = PageTable("journal", "how-to/journal.md", head, times=True, write=write)
+    table.begin()
     for vectorized in (True, False):
         for durable in ("process", "power"):
-            measure(folder / "run.db", vectorized, durable)
+            how = "in batches" if vectorized else "one by one, each with a commit of its own"
+            name = how if durable == "process" else f'{how}, `durable="power"`'
+            table.add(name, *measure(folder / "run.db", vectorized, durable), seeds="0")
     replay(folder / "run.db")
     digests()
 
@@ -55,7 +67,7 @@ def run(problem: gracezo.problems.Distance, vectorized: bool, journal: object) -
     )
 
 
-def measure(path: Path, vectorized: bool, durable: str) -> None:
+def measure(path: Path, vectorized: bool, durable: str) -> list[str]:
     problem = gracezo.problems.Distance(0)
     bare, kept = [], []
     for _ in range(9):
@@ -71,11 +83,7 @@ def measure(path: Path, vectorized: bool, durable: str) -> None:
     changes = sum(np.count_nonzero(a.x != b.x) for a, b in pairwise(steps))
     # x0 takes 8 bytes a coordinate, once; a changed coordinate 12 in its step.
     size = path.stat().st_size - 8 * problem.d - 12 * int(changes)
-    how = "in batches" if vectorized else "one by one"
-    print(
-        f"{how}, durable={durable!r}: {processor:.1f} µs a query (clock: {clock:.0f}); {queries:,} queries, "
-        f"{size / queries:.0f} bytes a query beside x0 and the steps"
-    )
+    return [f"{processor:.0f} µs", f"{clock:.0f} µs", f"{size / queries:.0f} bytes"]
 
 
 def clocks() -> np.ndarray:
@@ -113,8 +121,4 @@ def digests() -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
-        main(Path(sys.argv[1]))
-    else:
-        with tempfile.TemporaryDirectory() as made:
-            main(Path(made))
+    main()

@@ -1,6 +1,6 @@
 """Kinks: how often `auto` comes to the minimum, what it takes, and whether it claims success elsewhere.
 
-    PYTHONPATH=src:. python benchmarks/kinks.py [--instances 60] [--first 0] [--batch 1] [--only NAME ...]
+    python -m benchmarks.kinks [--instances 60] [--first 0] [--batch 1] [--only NAME ...] [--page]
 
 - Corners: Σ w_i |x_i − c_i| on 10 hidden coordinates of 10,000, and a parabola on the rest; to 1e-4 of f(x0).
 - Tents: Σ a_i |x_i − k_i| + b_i (x_i − m_i)², d = 5 and 20, half of the coordinates begun on their kink.
@@ -20,6 +20,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
+from benchmarks.page_table import PageTable, seeds
 
 import gracezo
 from gracezo.core.types import FloatArray
@@ -104,6 +105,14 @@ def deviation(rng: np.random.Generator) -> Kinked:
 
 
 FAMILIES = {"corners": corner, "tents": tents, "LASSO": lasso, "valleys": valley, "deviations": deviation}
+HEAD = [
+    "kinks",
+    "solved",
+    "queries, mean of the solved",
+    "most",
+    "ended unsolved, and says so",
+    "false claims",
+]
 
 
 def main() -> None:
@@ -112,9 +121,10 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=0, help="the first instance (0)")
     parser.add_argument("--batch", type=int, default=1, help="queries that go out at once (1)")
     parser.add_argument("--only", nargs="+", choices=list(FAMILIES), default=list(FAMILIES), help="families")
+    parser.add_argument("--page", action="store_true", help="write docs/how-it-works/auto-in-detail.md")
     words = parser.parse_args()
-    print("| kinks | solved | queries, mean of the solved | ended unsolved, and says so | false claims |")
-    print("|---|---|---|---|---|")
+    table = PageTable("kinks", "how-it-works/auto-in-detail.md", HEAD, write=words.page)
+    table.begin()
     for name in words.only:
         make = FAMILIES[name]
         solved, honest, false = [], 0, 0
@@ -128,8 +138,11 @@ def main() -> None:
                 false += 1
             else:
                 honest += 1
-        mean = f"{np.mean(solved):.1f}" if solved else "–"
-        print(f"| {name} | {len(solved)} of {words.instances} | {mean} | {honest} | {false} |", flush=True)
+        mean, most = (f"{np.mean(solved):,.1f}", f"{max(solved):,}") if solved else ("–", "–")
+        batch = "" if words.batch == 1 else f", `batch={words.batch}`"
+        count = f"{len(solved)} of {words.instances}"
+        told = seeds(words.first, words.instances)
+        table.add(name + batch, count, mean, most, str(honest), str(false), seeds=told)
 
 
 if __name__ == "__main__":

@@ -1,19 +1,23 @@
-"""Queries that `auto` needs on noisy functions, with no noise level given, against the bars it has to clear.
+"""Queries that `auto` needs on noisy functions, with no noise level given.
 
-    python benchmarks/noise_bars.py [--only distance,attack] [--levels 1e-6,float32] [--first 0]
+    python -m benchmarks.noise_bars [--only distance,attack] [--first 0] [--page]
+    python -m benchmarks.noise_bars --decimals [--page]
 
 The noise is Gaussian with a standard deviation relative to f(x0), or that of a result rounded to float32, or
-to so many decimals (`--levels digits3`). A run counts as there when the exact f at the x that it would return
+to so many decimals (`--decimals`). A run counts as there when the exact f at the x that it would return
 now is, never when a noisy value is; and its end is judged by the exact f at the x it returns. Every call of f
-is counted. Instance i uses seed i for the function, the method and the noise.
+is counted. Instance i uses seed i for the function, the method and the noise. A cell has the mean over the
+runs that came there, and how many did and still were there at the end, if not all.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 from collections.abc import Callable
 
 import numpy as np
+from benchmarks.page_table import PageTable, seeds
 
 from gracezo.core.keys import Key
 from gracezo.core.limits import Limits
@@ -27,11 +31,7 @@ from gracezo.problems import Attack, Distance, Magnitude
 from gracezo.problems.base import Benchmark
 
 LEVELS = ("exact", "float32", "1e-6", "1e-5", "1e-4", "1e-3")
-BARS = {
-    "distance": (58, 150, 150, 180, 270, 1500),
-    "magnitude": (32, 110, 95, 110, 160, 1200),
-    "attack": (np.nan, 340, 330, 510, 1200, np.nan),
-}
+DECIMALS = ("digits2", "digits3", "digits4", "digits6")
 RATIO = {"distance": 0.01, "magnitude": 0.01, "attack": 0.35}
 
 
@@ -78,32 +78,47 @@ def instance(name: str, seed: int) -> Benchmark:
     return Distance(seed) if name == "distance" else Magnitude(seed)
 
 
+def cell(runs: list[tuple[int | None, Result, float]], ratio: float) -> str:
+    """Return what came of the runs of one function and level."""
+    there = [queries for queries, _, _ in runs if queries is not None]
+    kept = sum(end <= ratio for _, _, end in runs)
+    if not there:
+        return "never"
+    count = f"{len(there)} of {len(runs)}" if len(there) < len(runs) else ""
+    gone = f"{kept} at the end" if kept < len(there) else ""
+    told = ", ".join(filter(None, (count, gone)))
+    return f"{np.mean(there):,.0f}" + (f" ({told})" if told else "")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--only", default=",".join(BARS))
-    parser.add_argument("--levels", default=",".join(LEVELS))
+    parser.add_argument("--only", default=",".join(RATIO))
+    parser.add_argument("--decimals", action="store_true", help="values rounded to so many decimals")
     parser.add_argument("--instances", type=int, default=10)
-    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument(
+        "--first", type=int, nargs="+", default=[0], help="the first seed, of several sets too"
+    )
     parser.add_argument("--budget", type=int, default=3000)
-    parser.add_argument("--each", action="store_true")
+    parser.add_argument("--each", action="store_true", help="print every run")
+    parser.add_argument("--page", action="store_true", help="write docs/how-to/noise.md")
     chosen = parser.parse_args()
-    print("| function | noise | queries | there | still there at the end | bar |\n|---|---|---|---|---|---|")
-    for name in chosen.only.split(","):
-        for level in chosen.levels.split(","):
+    levels = DECIMALS if chosen.decimals else LEVELS
+    head = ["function", *(level.removeprefix("digits") for level in levels)]
+    name = "decimals" if chosen.decimals else "noise"
+    table = PageTable(name, "how-to/noise.md", head, by_seeds=True, write=chosen.page)
+    table.begin()
+    for first, function in itertools.product(chosen.first, chosen.only.split(",")):
+        cells = []
+        for level in levels:
             runs = [
-                spend(instance(name, seed), level, seed, RATIO[name], chosen.budget)
-                for seed in range(chosen.first, chosen.first + chosen.instances)
+                spend(instance(function, seed), level, seed, RATIO[function], chosen.budget)
+                for seed in range(first, first + chosen.instances)
             ]
-            there = [queries for queries, _, _ in runs if queries is not None]
-            kept = sum(ratio <= RATIO[name] for _, _, ratio in runs)
-            bar = BARS[name][LEVELS.index(level)] if level in LEVELS else np.nan
-            mean = np.mean(there) if there else np.nan
-            print(
-                f"| {name} | {level} | {mean:.1f} | {len(there)}/{len(runs)} | {kept} | {bar:g} |", flush=True
-            )
+            cells.append(cell(runs, RATIO[function]))
             if chosen.each:
                 for queries, result, ratio in runs:
-                    print("   ", queries, result.nfev, result.nit, round(ratio, 5), result.message)
+                    print("   ", level, queries, result.nfev, result.nit, round(ratio, 5), result.message)
+        table.add(function.capitalize(), *cells, seeds=seeds(first, chosen.instances))
 
 
 if __name__ == "__main__":

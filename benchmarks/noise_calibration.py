@@ -1,6 +1,6 @@
 """Whether the standard errors of `estimate_gradient` on noisy functions can be relied on.
 
-    python benchmarks/noise_calibration.py [--instances 30]
+    python -m benchmarks.noise_calibration [--instances 30] [--page]
 
 About 95 % of the true derivatives should lie within two standard errors of the estimates. Instance i uses
 seed i for the function, the method and the noise.
@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 
 import numpy as np
+from benchmarks.page_table import PageTable, seeds
 
 import gracezo
 from gracezo.problems import Distance, Magnitude
@@ -20,10 +21,12 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--instances", type=int, default=30)
-    instances = parser.parse_args().instances
-    print(
-        "| function | noise | queries | found | of | false | within 2 errors |\n|---|---|---|---|---|---|---|"
-    )
+    parser.add_argument("--page", action="store_true", help="write docs/how-to/noise.md")
+    given = parser.parse_args()
+    instances: int = given.instances
+    head = ["function", "noise / f(x0)", "queries", "found", "of", "false", "within 2 errors"]
+    table = PageTable("calibration", "how-to/noise.md", head, named_by=2, write=given.page)
+    table.begin()
     for problem in (Distance, Magnitude):
         for level in (1e-6, 1e-5, 1e-4):
             errors: list[float] = []
@@ -46,11 +49,9 @@ def main() -> None:
                 false += int((~there).sum())
                 errors += ((estimate.values - truth[estimate.indices]) / estimate.errors).tolist()
             within = float(np.mean(np.abs(errors) <= 2.0))
-            print(
-                f"| {fun.name} | {level:g} | {queries / instances:.0f} | {found} | {of} | {false} "
-                f"| {100 * within:.1f} % |",
-                flush=True,
-            )
+            counts = [f"{queries / instances:.0f}", str(found), str(of), str(false)]
+            name, noise = problem.__name__, f"{level:.0e}".replace("e-0", "e-")
+            table.add(name, noise, *counts, f"{100 * within:.1f} %", seeds=seeds(0, instances))
 
 
 if __name__ == "__main__":

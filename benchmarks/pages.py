@@ -1,7 +1,7 @@
 """What the pages cost: a report of 100,000 queries, and a run while somebody watches it.
 
-Run: python benchmarks/pages.py   (some minutes, 2 cores; with --picture FILE: only the picture of the README,
-which needs Chromium and playwright)
+Run: python -m benchmarks.pages [--page]   (some minutes, 2 cores; with --picture FILE: the picture of the
+README, which needs Chromium and playwright)
 
 - The report: processor time, memory and size, for a sparse method (grace) and one whose steps change every
   coordinate (rs), d = 10,000.
@@ -22,6 +22,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
+
+from benchmarks.page_table import PageTable
 
 import gracezo
 
@@ -50,7 +52,10 @@ print(time.monotonic() - began)
 """
 
 
-def reports(folder: Path) -> None:
+def reports(folder: Path, write: bool) -> None:
+    head = ["report", "time, by the clock", "of the processor", "memory", "page"]
+    table = PageTable("reports", "how-to/see.md", head, times=True, write=write)
+    table.begin()
     problem = gracezo.problems.Distance(seed=0)
     for method, known in METHODS.items():
         journal = folder / f"{method}.db"
@@ -63,10 +68,13 @@ def reports(folder: Path) -> None:
             check=True,
         )
         cost = json.loads(out.stdout)
-        print(
-            f"report of {method}, {result.nfev:,} queries, {result.nit:,} steps: "
-            f"{cost['processor']:.1f} s of processor time ({cost['clock']:.1f} s by the clock), "
-            f"{cost['megabytes']:.0f} MB, page of {cost['kilobytes']:.0f} kB"
+        table.add(
+            f"of `{method}`, {result.nit:,} steps",
+            f"{cost['clock']:.1f} s",
+            f"{cost['processor']:.1f} s",
+            f"{cost['megabytes']:.0f} MB",
+            f"{cost['kilobytes']:.0f} kB",
+            seeds="0",
         )
 
 
@@ -126,13 +134,13 @@ def picture(path: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--picture", type=Path)
+    parser.add_argument("--page", action="store_true", help="write the table into docs/how-to/see.md")
     words = parser.parse_args()
     if words.picture is not None:
         picture(words.picture)
         return
-    print(f"Python {sys.version.split()[0]}, gracezo {gracezo.__version__}")
     with tempfile.TemporaryDirectory() as made:
-        reports(Path(made))
+        reports(Path(made), words.page)
         watching(Path(made))
 
 

@@ -16,6 +16,7 @@ from statistics import median
 from typing import Any
 
 import numpy as np
+from benchmarks.page_table import made_with, put, seeds
 from SALib.analyze import morris as analysis
 from SALib.sample import morris as sampling
 from scipy.stats import spearmanr
@@ -110,10 +111,8 @@ def main() -> None:
             cells.append(f"{median(queries):,.0f}; {whole}")
         lines.append(f"| {(case.__doc__ or '').rstrip('.')} | {' | '.join(cells)} |")
         print(lines[-1], flush=True)
-    begin, end = "<!-- begin: benchmarks/which_screening.py -->\n", "<!-- end of screening -->"
-    before, rest = PAGE.read_text(encoding="utf-8").split(begin, 1)
     table = "\n".join(lines)
-    PAGE.write_text(f"{before}{begin}\n{table}\n\n{end}{rest.split(end, 1)[1]}", encoding="utf-8")
+    put(PAGE, "which-screening", f"{table}\n\nSeeds {seeds(0, chosen.seeds)}; {made_with('SALib')}.")
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ from typing import Any
 import cma
 import numpy as np
 from bayes_opt import BayesianOptimization
+from benchmarks.page_table import made_with, put, seeds
 from scipy.optimize import Bounds, minimize
 
 import gracezo
@@ -327,10 +328,8 @@ def main() -> None:
             print(f"{case:12} {tool:12} {cell(runs):>16}   {runs}", flush=True)
             KEPT.parent.mkdir(exist_ok=True)
             KEPT.write_text(json.dumps(kept))
-    begin, end = "<!-- begin: benchmarks/which_tool.py -->\n", "<!-- end -->"
-    text = PAGE.read_text(encoding="utf-8")
-    before, rest = text.split(begin, 1)
-    PAGE.write_text(f"{before}{begin}\n{table(kept)}\n\n{end}{rest.split(end, 1)[1]}", encoding="utf-8")
+    others = made_with("cma", "bayesian-optimization")
+    put(PAGE, "which-tool", f"{table(kept)}\n\nSeeds {seeds(0, chosen.seeds)}; {others}.")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """What workers cost a query, and what they gain.
 
-Run: python benchmarks/workers_overhead.py
+Run: python -m benchmarks.workers_overhead [--page]
 
 Cost: published GraCe (d = 10,000, s = 20, batches of about 30) on a function
 that reads 20 coordinates and takes a few microseconds, so that nearly all the
@@ -15,14 +15,15 @@ eight threads; and so for auto on Attack.
 
 from __future__ import annotations
 
-import os
-import sys
+import argparse
+import functools
 import time
 from collections.abc import Callable
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
+from benchmarks.page_table import PageTable
 
 import gracezo
 
@@ -65,7 +66,7 @@ def seconds(job: Callable[[], object]) -> float:
     return time.perf_counter() - began
 
 
-def cost() -> None:
+def cost(write: bool) -> None:
     queries = run(cheap, None).nfev
     points = [START + 1e-6 * number for number in range(300)]
 
@@ -73,23 +74,23 @@ def cost() -> None:
         return seconds(lambda: list(pool.map(cheap, points))) / len(points)
 
     with ThreadPoolExecutor(2) as threads, ProcessPoolExecutor(2) as processes:
-        ways: dict[str, Callable[[], float]] = {
-            "in this process": lambda: seconds(lambda: run(cheap, None)) / queries,
-            "2 threads": lambda: seconds(lambda: run(cheap, threads)) / queries,
-            "2 threads, Executor.map alone": lambda: mapped(threads),
-            "2 processes, workers=2 (start and end of the pool included)": lambda: (
-                seconds(lambda: run(cheap, 2)) / queries
-            ),
-            "2 processes, ProcessPoolExecutor": lambda: seconds(lambda: run(cheap, processes)) / queries,
-            "2 processes, Executor.map alone": lambda: mapped(processes),
+        ways: dict[str, tuple[Any, Executor | None]] = {  # and who maps whole points beside it
+            "in this process": (None, None),
+            "2 threads": (threads, threads),
+            "2 processes, `workers=2`, their start and end included": (2, None),
+            "2 processes, `ProcessPoolExecutor`": (processes, processes),
         }
-        least = dict.fromkeys(ways, float("inf"))
+        least = {name: [float("inf")] * 2 for name in ways}
         for _ in range(ROUNDS):
-            for name, measure in ways.items():
-                least[name] = min(least[name], measure())
-    print(f"cost a query at d = {D:,}, {queries:,} queries (bars: 100 µs threads, 400 µs processes)")
-    for name, least_seconds in least.items():
-        print(f"  {least_seconds * 1e6:8.1f} µs  {name}")
+            for name, (workers, pool) in ways.items():
+                own = seconds(functools.partial(run, cheap, workers)) / queries
+                alone = float("inf") if pool is None else mapped(pool)
+                least[name] = [min(least[name][0], own), min(least[name][1], alone)]
+    head = ["evaluated", "µs a query", "`Executor.map` alone, whole points"]
+    table = PageTable("workers", "how-to/workers.md", head, times=True, write=write)
+    table.begin()
+    for name, (own, alone) in least.items():
+        table.add(name, f"{own * 1e6:.0f}", f"{alone * 1e6:.0f}" if alone < float("inf") else "")
 
 
 def gain() -> None:
@@ -124,8 +125,9 @@ def gain_of_auto() -> None:
 
 
 def main() -> None:
-    print(f"numpy {np.__version__}, Python {sys.version.split()[0]}, {os.cpu_count()} cores")
-    cost()
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--page", action="store_true", help="write the table into docs/how-to/workers.md")
+    cost(parser.parse_args().page)
     gain()
     gain_of_auto()
 

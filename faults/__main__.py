@@ -11,6 +11,9 @@ import traceback
 from functools import partial
 from pathlib import Path
 
+from benchmarks.page_table import PageTable
+from benchmarks.page_table import seeds as named
+
 from faults import evaluations, journals
 from faults.common import Attempt
 from faults.crews import CLUSTERS
@@ -40,7 +43,13 @@ def main() -> int:
     parser.add_argument("--seed", type=int, help="one attempt only: the one of this seed")
     parser.add_argument("--first", type=int, default=0, help="the first seed")
     parser.add_argument("--scale", type=float, default=1.0, help="so many times as many attempts")
+    parser.add_argument("--page", action="store_true", help="write docs/how-it-works/trust.md")
     words = parser.parse_args()
+    head = ["kind", "attempts", "promises broken", "time"]
+    packages = ("distributed", "ray", "loky")
+    trust = "how-it-works/trust.md"
+    table = PageTable("faults", trust, head, times=True, packages=packages, write=words.page)
+    table.begin()
     broken = 0
     for kind in words.kinds or KINDS:
         attempt, count = KINDS[kind]
@@ -49,8 +58,11 @@ def main() -> int:
         failed = [
             seed for seed in (seeds if words.seed is None else [words.seed]) if not held(attempt, kind, seed)
         ]
+        told = named(words.first, len(seeds)) if words.seed is None else str(words.seed)
         tried = len(seeds) if words.seed is None else 1
-        print(f"{kind}: {tried} attempts, {len(failed)} failed, {time.monotonic() - began:.0f} s", flush=True)
+        table.add(
+            f"`{kind}`", f"{tried:,}", str(len(failed)), f"{time.monotonic() - began:.0f} s", seeds=told
+        )
         broken += len(failed)
     return int(broken > 0)
 

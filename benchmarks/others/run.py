@@ -10,9 +10,12 @@ import sys
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
 
 import numpy as np
 from benchmarks.others.functions import FAMILIES
+from benchmarks.page_table import made_with, put, seeds
 from benchmarks.queries.meter import LEVELS, Meter, RunOver, Task
 from benchmarks.queries.rivals import METHODS
 from benchmarks.queries.run import ONE_THREAD
@@ -90,6 +93,7 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("--first", type=int, default=101, help="the first instance, and its seed (101)")
     parser.add_argument("--jobs", type=int, default=2, help="processes at a time (2)")
     parser.add_argument("--only", nargs="+", choices=list(FAMILIES), metavar="NAME", help="families (all)")
+    parser.add_argument("--page", type=Path, help="write the tables into docs/results/others.md")
     given = parser.parse_args(words)
     os.environ.update(dict.fromkeys(ONE_THREAD, "1"))  # for the workers, which load NumPy anew
     instances = range(given.first, given.first + given.instances)
@@ -108,7 +112,11 @@ def main(words: Sequence[str] | None = None) -> None:
             print(f"[{done}/{len(futures)}] {line}", file=sys.stderr, flush=True)
     for target in TARGETS:
         print(f"Queries to {target} of f(x0) − floor, seeds {instances[0]} to {instances[-1]}:\n")
-        print(table(runs, target), end="\n\n", flush=True)
+        text = table(runs, target)
+        print(text, end="\n\n", flush=True)
+        if given.page is not None:
+            told = f"Seeds {seeds(given.first, given.instances)}; {made_with()}; {datetime.now(UTC).date()}."
+            put(given.page, f"to-{target.replace('.', '-')}", f"{text}\n\n{told}")
 
 
 if __name__ == "__main__":

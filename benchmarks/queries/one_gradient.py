@@ -19,8 +19,8 @@ from pathlib import Path
 from statistics import mean
 
 import numpy as np
+from benchmarks.page_table import put
 from benchmarks.queries.plots import save
-from benchmarks.queries.report import fill
 from benchmarks.queries.tables import markdown, write_csv
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -267,7 +267,7 @@ def main() -> None:
         sides.append(_read(file))
     by_d, by_s = sides
     draw(by_d, by_s, given.results / "one-gradient")
-    fill(given.page, {"one gradient": table(by_d + by_s)})
+    put(given.page, "one-gradient", table(by_d + by_s))
 
 
 if __name__ == "__main__":

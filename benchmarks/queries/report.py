@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from benchmarks.page_table import put
 from benchmarks.queries import plots, tables
 from benchmarks.queries.execute import SEED
 from benchmarks.queries.problem import TARGET_NAMES, TARGETS
@@ -37,20 +37,8 @@ def write_report(folder: Path, results: Path, page: Path | None) -> None:
     for row, least in summary.below_floor():
         print(f"{row.entry.name}: a run found {least!r}, below the floor {row.floor!r}", file=sys.stderr)
     if page is not None:
-        fill(page, _parts(summary))
-
-
-def fill(page: Path, parts: Mapping[str, str]) -> None:
-    """Replace what is between `<!-- NAME -->` and `<!-- end NAME -->` on a page, for each named part."""
-    text = page.read_text(encoding="utf-8")
-    for name, content in parts.items():
-        begin, end = f"<!-- {name} -->\n", f"<!-- end {name} -->"
-        if begin not in text or end not in text:
-            raise ValueError(f"{page} has no place for the part {name!r}")
-        before, rest = text.split(begin, 1)
-        _, after = rest.split(end, 1)
-        text = f"{before}{begin}{content}\n{end}{after}"
-    page.write_text(text, encoding="utf-8")
+        for name, text in _parts(summary).items():
+            put(page, name, text)
 
 
 def _parts(summary: Summary) -> dict[str, str]:

@@ -6,10 +6,12 @@ derivatives lie within two of them; `residual` and `background` stand beside the
 
 from __future__ import annotations
 
+import argparse
 import time
 from dataclasses import dataclass
 
 import numpy as np
+from benchmarks.page_table import PageTable, seeds
 from benchmarks.real.meter import Meter
 
 import gracezo
@@ -20,6 +22,7 @@ TAILS = ("0", "1e-6", "1e-5", "1e-4", "1e-3", "1e-2")
 BAR_GRADIENT = dict(zip(TAILS, (42, 48, 54, 62, 78, 1.1 * D), strict=True))
 BAR_MINIMIZE = dict(zip(TAILS, (46, 54, 60, 68, 84, np.nan), strict=True))
 ROWS = tuple(f"{what}-{p}" for what in ("gradient", "minimize") for p in TAILS)
+HEAD = ["p", "one gradient: queries", "recall", "within two errors", "`minimize`: queries"]
 _BUDGET = 3 * D
 
 
@@ -50,8 +53,8 @@ class Tail:
         return float(0.5 * np.sum(self.g[self.ten] ** 2 / self.c[self.ten]))
 
 
-def gradients(p: str, first: int, instances: int) -> None:
-    """Print the row of one tail: one gradient."""
+def gradients(p: str, first: int, instances: int) -> list[str]:
+    """Print the row of one tail: one gradient. Return what the page shows of it."""
     rows, start = [], time.perf_counter()
     for seed in range(first, first + instances):
         fun = Tail.drawn(float(p), seed)
@@ -80,10 +83,11 @@ def gradients(p: str, first: int, instances: int) -> None:
         f"| {_median(background)} | {(time.perf_counter() - start) / instances:.2f} |",
         flush=True,
     )
+    return [f"{calls.mean():,.1f}", f"{recall.mean():.3f}", f"{honest.mean():.3f}"]
 
 
-def descents(p: str, first: int, instances: int) -> None:
-    """Print the row of one tail: `minimize` until 95 % of what the ten bring."""
+def descents(p: str, first: int, instances: int) -> list[str]:
+    """Print the row of one tail: `minimize` until 95 % of what the ten bring. Return what the page shows."""
     rows, start = [], time.perf_counter()
     for seed in range(first, first + instances):
         fun = Tail.drawn(float(p), seed)
@@ -102,6 +106,7 @@ def descents(p: str, first: int, instances: int) -> None:
         f"| {calls.max():.0f} | {recall.mean():.3f} | | | | | {seconds:.2f} |",
         flush=True,
     )
+    return [f"{mean:,.1f}" + (f" ({len(there)} of {instances})" if len(there) < instances else "")]
 
 
 def _median(ratios: FloatArray) -> str:
@@ -118,3 +123,21 @@ def table(rows: list[str], first: int, instances: int) -> None:
     for row in rows:
         what, p = row.split("-", 1)
         (gradients if what == "gradient" else descents)(p, first, instances)
+
+
+def main() -> None:
+    """Write the table of docs/how-it-works/auto-in-detail.md."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.real.tails", description=__doc__)
+    parser.add_argument("--only", default=",".join(TAILS), help="values of p, separated by commas")
+    parser.add_argument("--first", type=int, default=8100, help="the first seed")
+    parser.add_argument("--instances", type=int, default=20)
+    parser.add_argument("--page", action="store_true", help="write the page")
+    chosen = parser.parse_args()
+    shown = PageTable("tails", "how-it-works/auto-in-detail.md", HEAD, write=chosen.page)
+    for p in chosen.only.split(","):
+        cells = [draw(p, chosen.first, chosen.instances) for draw in (gradients, descents)]
+        shown.add(p, *cells[0], *cells[1], seeds=seeds(chosen.first, chosen.instances))
+
+
+if __name__ == "__main__":
+    main()

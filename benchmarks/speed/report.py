@@ -14,9 +14,9 @@ from typing import Any
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
+from benchmarks.page_table import put
 from benchmarks.speed.cases import CASES
 
-BEGIN, END = "<!-- written by benchmarks/speed -->", "<!-- end of what benchmarks/speed has written -->"
 _STYLES = {
     "auto": "C0",
     "grace": "C1",
@@ -51,10 +51,9 @@ def write_report(rows: Sequence[Mapping[str, Any]], folder: Path) -> None:
     lines = ",\n".join(json.dumps(row) for row in rows)
     (folder / "speed.json").write_text(f"[\n{lines}\n]\n")
     page = folder / "speed.md"
-    text = page.read_text() if page.exists() else f"{BEGIN}\n{END}\n"
-    before, _, rest = text.partition(BEGIN)
-    _, _, after = rest.partition(END)
-    page.write_text(f"{before}{BEGIN}\n\n{_machine()}\n\n{table(rows)}\n\n{queries(rows)}\n\n{END}{after}")
+    if not page.exists():
+        page.write_text("<!-- speed: written by `python -m benchmarks.speed` -->\n<!-- end of speed -->\n")
+    put(page, "speed", f"{_machine()}\n\n{table(rows)}\n\n{queries(rows)}")
     picture(rows, folder / "speed.png")
 
 

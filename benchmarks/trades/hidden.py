@@ -28,8 +28,8 @@ import matplotlib as mpl
 import nevergrad as ng
 import numpy as np
 import scipy
+from benchmarks.page_table import put
 from benchmarks.queries.tables import markdown, write_csv
-from benchmarks.trades.pages import put
 
 import gracezo
 from gracezo.core.types import FloatArray, IntArray

@@ -31,8 +31,8 @@ import matplotlib as mpl
 import numpy as np
 import scipy.ndimage
 import sklearn
+from benchmarks.page_table import put
 from benchmarks.queries.tables import markdown
-from benchmarks.trades.pages import put
 from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 from sklearn.neural_network import MLPClassifier

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import argparse
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -28,13 +28,12 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 import uqtestfuns
-from benchmarks.queries.tables import markdown
+from benchmarks.page_table import PageTable, seeds
 from SALib.analyze import morris as analysis
 from SALib.sample import morris as sampling
 
 import gracezo
 from gracezo.core.types import FloatArray, IntArray
-from gracezo.experiments.environment import describe
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt
@@ -106,9 +105,8 @@ POINT = {
 }
 
 
-def at_a_point(first: int, instances: int) -> list[list[str]]:
-    """Return the rows of the table `point`."""
-    rows = []
+def at_a_point(first: int, instances: int) -> Iterator[list[str]]:
+    """Give the rows of the table `point`."""
     for name, row in POINT.items():
         queries, right = [], []
         for seed in range(first, first + instances):
@@ -120,20 +118,16 @@ def at_a_point(first: int, instances: int) -> list[list[str]]:
         mean, error = np.mean(queries), np.std(queries, ddof=1) / np.sqrt(instances)
         share = float(np.mean(right))
         passed = mean <= row.bar + 2.0 * error and share >= 0.95
-        rows.append(
-            [
-                name,
-                f"{mean:.1f} ± {error:.1f}",
-                f"{np.median(queries):.0f}",
-                f"{max(queries):,}",
-                f"{share:.1%}",
-                f"≤ {row.bar}",
-                "yes" if passed else "**no**",
-                f"{row.d + 1:,}",
-            ]
-        )
-        print("|", " | ".join(rows[-1]), "|", flush=True)
-    return rows
+        yield [
+            name,
+            f"{mean:.1f} ± {error:.1f}",
+            f"{np.median(queries):.0f}",
+            f"{max(queries):,}",
+            f"{share:.1%}",
+            f"≤ {row.bar}",
+            "yes" if passed else "**no**",
+            f"{row.d + 1:,}",
+        ]
 
 
 # ---------------------------------------------------------------- over the box
@@ -185,9 +179,8 @@ def morris(many: Callable[[FloatArray], FloatArray], bounds: Sequence[tuple[floa
         return analysis.analyze(problem, points, many(points), num_levels=4, seed=seed), len(points)
 
 
-def over_the_box(first: int, instances: int) -> list[list[str]]:
-    """Return the rows of the table `box`."""
-    rows = []
+def over_the_box(first: int, instances: int) -> Iterator[list[str]]:
+    """Give the rows of the table `box`."""
     for name in BOX:
         queries, same, points, sizes = [], 0, [], set()
         for seed in range(first, first + instances):
@@ -201,29 +194,24 @@ def over_the_box(first: int, instances: int) -> list[list[str]]:
             points.append(found.points)
             sizes.add(len(top))
             same += set(found.indices[: len(top)].tolist()) == set(top.tolist())
-        rows.append(
-            [
-                name,
-                ", ".join(map(str, sorted(sizes))),
-                f"{np.mean(queries):.1f}",
-                f"{max(queries)}",
-                f"{np.mean(points):.1f}",
-                f"{same} of {instances}",
-                "≤ 150, all",
-                "yes" if max(queries) <= 150 and same == instances else "**no**",
-                f"{calls:,}",
-            ]
-        )
-        print("|", " | ".join(rows[-1]), "|", flush=True)
-    return rows
+        yield [
+            name,
+            ", ".join(map(str, sorted(sizes))),
+            f"{np.mean(queries):.1f}",
+            f"{max(queries)}",
+            f"{np.mean(points):.1f}",
+            f"{same} of {instances}",
+            "≤ 150, all",
+            "yes" if max(queries) <= 150 and same == instances else "**no**",
+            f"{calls:,}",
+        ]
 
 
 # ---------------------------------------------------------------- noise
 
 
-def with_noise(first: int, instances: int) -> list[list[str]]:
-    """Return the row of the table `noise`: claims that are not true, and effects that are missed."""
-    rows = []
+def with_noise(first: int, instances: int) -> Iterator[list[str]]:
+    """Give the rows of the table `noise`: claims that are not true, and effects that are missed."""
     for told in (True, False):
         wrong, missed, queries = 0, 0, []
         for seed in range(first, first + instances):
@@ -246,26 +234,21 @@ def with_noise(first: int, instances: int) -> list[list[str]]:
             wrong += bool(claimed - set(f.top.tolist()))
             missed += len(set(f.top.tolist()) - claimed)
             queries.append(found.queries)
-        rows.append(
-            [
-                "told" if told else "not told",
-                f"{np.mean(queries):.0f}",
-                f"{wrong} of {instances}",
-                f"≤ {found.rate:.0%}",
-                "yes" if wrong <= found.rate * instances + 2 * np.sqrt(found.rate * instances) else "**no**",
-                f"{missed} of {5 * instances}",
-            ]
-        )
-        print("|", " | ".join(rows[-1]), "|", flush=True)
-    return rows
+        yield [
+            "told" if told else "not told",
+            f"{np.mean(queries):.0f}",
+            f"{wrong} of {instances}",
+            f"≤ {found.rate:.0%}",
+            "yes" if wrong <= found.rate * instances + 2 * np.sqrt(found.rate * instances) else "**no**",
+            f"{missed} of {5 * instances}",
+        ]
 
 
 # ---------------------------------------------------------------- groups
 
 
-def by_groups(first: int, instances: int) -> list[list[str]]:
-    """Return the rows of the table `groups`: a field with two patches, by blocks and without."""
-    rows = []
+def by_groups(first: int, instances: int) -> Iterator[list[str]]:
+    """Give the rows of the table `groups`: a field with two patches, by blocks and without."""
     for name, groups in (("single coordinates", None), ("blocks of 5 × 5", (5, 5))):
         found_all, queries, steps = 0, [], []
         for seed in range(first, first + instances):
@@ -287,12 +270,10 @@ def by_groups(first: int, instances: int) -> list[list[str]]:
             start = np.zeros((50, 50))
             run = gracezo.minimize(bowl, start, groups=groups, target=0.1 * bowl(start), seed=seed)
             steps.append(run.nfev)
-        rows.append([name, f"{np.mean(queries):.0f}", f"{found_all} of {instances}", f"{np.mean(steps):.0f}"])
-        print("|", " | ".join(rows[-1]), "|", flush=True)
-    return rows
+        yield [name, f"{np.mean(queries):.0f}", f"{found_all} of {instances}", f"{np.mean(steps):.0f}"]
 
 
-TABLES: dict[str, tuple[Callable[[int, int], list[list[str]]], int, list[str]]] = {
+TABLES: dict[str, tuple[Callable[[int, int], Iterator[list[str]]], int, list[str]]] = {
     "point": (
         at_a_point,
         60,
@@ -329,17 +310,22 @@ def main() -> None:
     parser.add_argument("--instances", type=int, help="how many of each kind")
     parser.add_argument("--first", type=int, default=FIRST)
     parser.add_argument("--picture", action="store_true", help="draw docs/images/screening.png and stop")
+    parser.add_argument("--page", action="store_true", help="write docs/results/screening.md")
     words = parser.parse_args()
     if words.picture:
         pictures(words.first, RESULTS.parent / "images")
         return
-    print(describe())
     for name in words.tables:
         table, instances, head = TABLES[name]
         count = words.instances or instances
-        print(f"\n## {name}: {count} instances from seed {words.first:,} on\n")
-        print(markdown(head, []), flush=True)
-        table(words.first, count)
+        print(f"\n## {name}\n")
+        packages = ("SALib", "uqtestfuns")
+        sheet = PageTable(
+            f"screening-{name}", "results/screening.md", head, packages=packages, write=words.page
+        )
+        sheet.begin()
+        for row in table(words.first, count):
+            sheet.add(*row, seeds=seeds(words.first, count))
 
 
 if __name__ == "__main__":

@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import platform
-import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
 
-import numpy as np
-import scipy
+from benchmarks.page_table import PageTable
 from benchmarks.vectors import simulators, tables
 from benchmarks.vectors.tables import Row
-
-import gracezo
 
 TABLES: dict[str, Callable[[int, int], Iterator[Row]]] = {
     "jacobian": tables.jacobians,
@@ -26,7 +20,7 @@ TABLES: dict[str, Callable[[int, int], Iterator[Row]]] = {
     "epanet": simulators.epanet,
     "cobra": simulators.cobra,
 }
-HEAD = "| | SciPy 2-point, differences | queries | required | passed | |\n|---|---|---|---|---|---|"
+HEAD = ["", "SciPy 2-point, differences", "queries", "required", "passed", ""]
 
 
 def main() -> None:
@@ -35,19 +29,10 @@ def main() -> None:
     parser.add_argument("--instances", type=int, default=20)
     parser.add_argument("--first", type=int, default=70_000, help="the first seed")
     parser.add_argument("--only", default=",".join(TABLES), help=f"of {', '.join(TABLES)}")
-    parser.add_argument("--out", type=Path)
+    parser.add_argument("--page", action="store_true", help="write docs/results/vectors.md")
     words = parser.parse_args()
-    lines = [
-        f"gracezo {gracezo.__version__}, Python {platform.python_version()}, NumPy {np.__version__}, "
-        f"SciPy {scipy.__version__}; {words.instances} instances from seed {words.first} on.",
-        "",
-        HEAD,
-    ]
-    print("\n".join(lines), flush=True)
+    shown = PageTable("vectors", "results/vectors.md", HEAD, write=words.page)
+    shown.begin()
     for name in words.only.split(","):
         for row in TABLES[name](words.instances, words.first):
-            lines.append(str(row))
-            print(row, flush=True)
-    if words.out is not None:
-        words.out.write_text("\n".join(lines) + "\n", encoding="utf-8")
-    sys.exit(0)
+            shown.add(*row.cells, seeds=f"from {words.first:,}")

@@ -51,12 +51,12 @@ class Row:
         """Whether the bar is passed."""
         return self.holds and self.mean <= self.bar + 2.0 * self.error
 
-    def __str__(self) -> str:
+    @property
+    def cells(self) -> list[str]:
+        """What the table shows."""
+        queries = f"{self.mean:.1f} ± {self.error:.1f}"
         verdict = "yes" if self.passes else "**no**"
-        return (
-            f"| {self.what} | {self.scipy} | {self.mean:.1f} ± {self.error:.1f} | ≤ {self.bar:g} "
-            f"| {verdict} | {self.remark} |"
-        )
+        return [self.what, self.scipy, queries, f"≤ {self.bar:g}", verdict, self.remark]
 
 
 def jacobians(instances: int, first: int) -> Iterator[Row]:

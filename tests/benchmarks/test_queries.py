@@ -16,7 +16,6 @@ from benchmarks.queries.functions import SUITE
 from benchmarks.queries.functions.regression import LASSO_500, lasso_data
 from benchmarks.queries.meter import LEVELS, Meter, RunOver, Task
 from benchmarks.queries.problem import TARGETS, Problem, effective_sparsity
-from benchmarks.queries.report import fill
 from benchmarks.queries.rivals import METHODS
 from benchmarks.queries.rivals.method import Method
 from benchmarks.queries.run import main
@@ -268,15 +267,6 @@ def test_ratios_are_medians_over_what_both_solve() -> None:
     first, second = ratios_table(summary, summary.methods[0]).splitlines()[2:4]
     assert first == "| 0.1 | 3.0 (2) | 3.0 (2) | 5.0 (1) |"
     assert second == "| 0.01 | – | – | – |"
-
-
-def test_a_page_is_filled_between_its_marks_only(tmp_path: Path) -> None:
-    page = tmp_path / "page.md"
-    page.write_text("before\n<!-- a b -->\nold\n<!-- end a b -->\nafter\n")
-    fill(page, {"a b": "new \\1"})
-    assert page.read_text() == "before\n<!-- a b -->\nnew \\1\n<!-- end a b -->\nafter\n"
-    with pytest.raises(ValueError, match="no place for the part 'other'"):
-        fill(page, {"other": ""})
 
 
 def test_a_tiny_profile_end_to_end(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
