@@ -26,7 +26,6 @@ from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.instrument.look import EVERYWHERE, Change, Request, Room
 from gracezo.methods.auto.support.kinks import Kinks
 
-
 _TINY = float(np.finfo(np.float64).tiny)
 
 
