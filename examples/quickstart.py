@@ -60,6 +60,7 @@ def main(out: Path = Path("out"), d: int = 10_000) -> gracezo.Result:
     for name, (colour, side, height, queries, reached) in lines.items():
         best = np.minimum.accumulate(reached) / reached[0]
         label, end = f"{name}\n{queries[-1]:,} queries", (queries[-1], best[-1])
+        print(f"{name}: {queries[-1]:,} queries, and f is {best[-1]:.0e} of its start")
         away = (8 if side == "left" else -8, 4 if height == "bottom" else -6)
         axis.step(queries, best, where="post", color=colour, linewidth=2)
         axis.plot(*end, "o", color=colour)
