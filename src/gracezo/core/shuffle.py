@@ -35,7 +35,7 @@ Piece: TypeAlias = tuple[Any, FloatArray]
 Draw: TypeAlias = Callable[[np.random.Generator, int], FloatArray]
 """What draws so many weights."""
 Label: TypeAlias = Callable[[FloatArray], FloatArray]
-"""From positions to what multiplies their weights."""
+"""From positions to what multiplies their weights; it may write into what it is given."""
 
 BLOCK = 2**15
 """Coordinates in a block, about: 256 KB, which stay in the cache while they are worked on."""
@@ -237,13 +237,15 @@ class Shuffle:
         for block in range(n):
             begin, shift = int(self._begins[block]), int(self._shifts[block])
             values = scaled[begin : begin + size]
+            own = False  # so far it is the table's
             if not whole:
-                values = values * inside[shift : shift + size]
+                values, own = values * inside[shift : shift + size], True
             if label is not None and ranks is not None:
-                values = values * label(ranks[shift : shift + size] + float(self._q[block]))
+                labels = label(ranks[shift : shift + size] + float(self._q[block]))
+                values, own = np.multiply(values, labels, out=labels), True
             if ends[block] < ends[block + 1]:
                 some = slice(ends[block], ends[block + 1])
-                values = values.copy()  # it may be the table's own
+                values = values if own else values.copy()
                 values[singles[some] - block * size] = special[some]
             yield slice(block * size, (block + 1) * size), values
 
