@@ -33,6 +33,7 @@ from scipy.special import gammainc
 
 from gracezo.core.types import FloatArray, record
 from gracezo.methods.auto import constants
+from gracezo.methods.auto.few import median
 
 _LOGS = np.linspace(-32.0, 2.0, 120)
 _GRID = np.exp(_LOGS)  # τ in units of the largest sum met
@@ -109,7 +110,7 @@ class Belief:
     def meet(self, size: float) -> None:
         """Take in the derivative of a coordinate found."""
         self._sizes.append(abs(size))
-        self.size = float(np.median(self._sizes[-31:]))
+        self.size = median(self._sizes[-31:])
 
     def learn(self, groups: Sequence[Evidence]) -> None:
         """Learn τ from the open groups."""
@@ -323,7 +324,7 @@ class Density:
         likelihood = chance if happened else 1.0 - chance
         # No single observation rules anything out: the model is not that good.
         self._forget()
-        self._log = self._keep * self._log + np.log(np.clip(likelihood, 0.01, None))
+        self._log = self._keep * self._log + np.log(np.maximum(likelihood, 0.01))
 
 
 def _alone(rate: np.ndarray) -> np.ndarray:

@@ -138,9 +138,9 @@ class Walls:
     def promise(self, indices: IntArray, slopes: FloatArray, diagonal: FloatArray) -> float:
         """Return the decrease of Newton steps along each coordinate alone, as far as there is room."""
         if self.stops is None:
-            return 0.5 * float(np.sum(slopes**2 / diagonal))
+            return 0.5 * float(np.add.reduce(slopes**2 / diagonal))
         lengths = np.minimum(np.abs(slopes) / diagonal, self.rooms(indices, slopes))
-        return float(np.sum(lengths * (np.abs(slopes) - 0.5 * diagonal * lengths)))
+        return float(np.add.reduce(lengths * (np.abs(slopes) - 0.5 * diagonal * lengths)))
 
     # ------------------------------------------------------------ steps
 

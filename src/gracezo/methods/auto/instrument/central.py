@@ -16,6 +16,7 @@ import math
 import numpy as np
 
 from gracezo.methods.auto import constants
+from gracezo.methods.auto.few import median
 from gracezo.methods.auto.instrument.look import BOTH, CHECKED, NEAR, Change, Look
 
 _LEFT = math.sqrt(1.5)  # times σ: the noise of what a checked look leaves off its parabola
@@ -63,7 +64,7 @@ class Pairs:
     def meet(self, distance: float, change: Change) -> None:
         """Note how regularly f bends along one coordinate that matters."""
         self._waves.append(self._cubic_length(distance, change))
-        self._wave = float(np.median(self._waves))
+        self._wave = median(self._waves)
 
     @property
     def unsure(self) -> bool:

@@ -20,10 +20,12 @@ import numpy as np
 from gracezo.core.places import largest, mean_square
 from gracezo.core.types import FloatArray
 from gracezo.methods.auto import constants
+from gracezo.methods.auto.few import median
 from gracezo.methods.auto.instrument.central import Pairs
 from gracezo.methods.auto.instrument.look import AHEAD, EVERYWHERE, Change, Look, Room
 
 _ULP = float(np.finfo(np.float64).eps)
+_TINY = float(np.finfo(np.float64).tiny)
 
 
 class Values:
@@ -136,9 +138,9 @@ class Curvatures:
         if curvature > 0.0:
             self._flattest = min(self._flattest, curvature)
         if met := [h for h in self._lately if h > 0]:
-            self._typical = float(np.median(met))
+            self._typical = median(met)
         if len(last := [h for h in self._met[-7:] if h > 0]) == 7:
-            ratio = np.array(last) / float(np.median(last))
+            ratio = np.array(last) / median(last)
             self.varied = float(np.mean(np.minimum((ratio - 1.0) ** 2, 1.0)))
         else:
             self.varied = 1.0
@@ -165,7 +167,7 @@ class Curvatures:
     @property
     def size(self) -> float:
         """The same by magnitude, zero while there is none."""
-        return float(np.median(np.abs(self._lately))) if self._met else 0.0
+        return median(map(abs, self._lately)) if self._met else 0.0
 
     @property
     def largest(self) -> float:
@@ -291,7 +293,7 @@ class Differences:
         """Return the curvature to use for a Newton step along one coordinate of that slope."""
         if curvature > 0.0:
             return curvature
-        return max(self.curvatures.typical, self.floor(slope), float(np.finfo(np.float64).tiny))
+        return max(self.curvatures.typical, self.floor(slope), _TINY)
 
     def promise(self, slope: float) -> float:
         """Return the decrease that a Newton step along one anonymous coordinate promises."""
@@ -308,7 +310,7 @@ class Differences:
         known = self.curvatures.mean * (squares if measured is None else measured)
         doubtful, lost, reach = self._doubtful(squares), self.curvatures.lost * squares, self.curvatures.reach
         ahead = self._ahead(doubtful + lost, about, known, room.ahead)
-        if reach > 0.0:
+        if lost > 0.0 and reach > 0.0:
             within = self._ahead(doubtful, about, known, min(room.ahead, reach))
             ahead = within if within.fixed <= ahead.fixed else ahead
         sharp = self.curvatures.known and ahead.fixed * max(squares, 1.0) <= constants.UNSEEN * abs(about)
@@ -365,4 +367,4 @@ class Differences:
             return self._fixed
         # A displacement is itself rounded to the precision of x.
         rounding = self.rounding + abs(about) * self._ulp_x
-        return math.sqrt(2.0 * rounding / max(curvature, float(np.finfo(np.float64).tiny)))
+        return math.sqrt(2.0 * rounding / max(curvature, _TINY))

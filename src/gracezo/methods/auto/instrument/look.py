@@ -21,6 +21,7 @@ from gracezo.core.moves import Move, Moves, beside, rows_of
 from gracezo.core.types import FloatArray, record
 
 _SPREAD = 0.2  # repeated looks lie between this share less and the whole distance
+_ONCE = [1.0]
 _SHORTER = 0.99  # another point, whose change of f is that of the first up to 1 % of the curvature's share
 
 
@@ -177,8 +178,9 @@ def answered(at: Point, requests: Sequence[Request]) -> Steps[Heard]:
     One whose evaluation failed and was skipped is asked again a little shorter, until it has an answer:
     sets are known by what their parts leave, so that none can be left out.
     """
-    roles = {request.role for request in requests}
-    role = roles.pop() if len(roles) == 1 else Role.PROBE  # a mixed ask goes out as probes
+    role = requests[0].role
+    if any(request.role is not role for request in requests):
+        role = Role.PROBE  # a mixed ask goes out as probes
     moves = [
         request.move.times(scale * share)
         for request in requests
@@ -204,6 +206,8 @@ def insisted(
     """
     values = yield Ask(at.x, rows, role, reserve)
     found, share = values - at.value, 1.0
+    if len(found) == 1 and not math.isnan(found[0]):  # the usual case
+        return found, values
     while len(missing := np.flatnonzero(np.isnan(found))):
         share *= _SHORTER
         shorter = rows.take(missing).times(share)
@@ -226,6 +230,8 @@ def _change(found: FloatArray, request: Request) -> Change:
 
 def _scales(request: Request) -> list[float]:
     """Where a look is repeated: never at the same point, which might answer the same."""
+    if request.repeats == 1:
+        return _ONCE
     return [1.0 - _SPREAD * k / request.repeats for k in range(request.repeats)]
 
 

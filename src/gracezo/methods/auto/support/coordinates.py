@@ -71,7 +71,7 @@ class Support:
         """The same, of f between kinks."""
         curvatures, differences = self.curvatures, self._differences
         positive = curvatures > 0.0
-        if positive.all():  # the usual case
+        if np.logical_and.reduce(positive):  # the usual case
             return curvatures
         floor = np.maximum(self.slopes**2 / (2.0 * differences.scale), differences.curvatures.typical)
         return np.where(positive, curvatures, np.maximum(floor, _TINY))
@@ -344,7 +344,7 @@ class Refresh:
         span = slice(part.start, stop)
         order, weights = planted.order[span], planted.weights[span]
         # In the scale of the weights each coordinate has curvature one.
-        curvature = float(np.sum((weights * planted.scale[span]) ** 2))
+        curvature = float(np.add.reduce((weights * planted.scale[span]) ** 2))
         about = abs(part.u) + abs(float(weights @ planted.felt[span]))
         least = float(planted.least[span].max())
         look = self._differences.along(curvature, about, planted.room(span), least)

@@ -59,7 +59,7 @@ class Kinks:
     @property
     def any(self) -> bool:
         """Whether any kink is known."""
-        return not bool(np.isnan(self.places).all())
+        return not np.logical_and.reduce(np.isnan(self.places))
 
     @property
     def reach(self) -> FloatArray:

@@ -45,7 +45,7 @@ class Dense:
         self._sparse = sparse
         self._differences = sparse.differences
         self._walls = Walls(sparse.walls.box)  # the sparse way has stops of its own: kinks that it has met
-        self._size = len(sparse.free)
+        self._size = sparse.size
         self._ledger = ledger
         self._rng = rng
         self.gradients = 0
@@ -82,9 +82,16 @@ class Dense:
 
     def offer(self, here: Point) -> Offer | None:
         """Return what all slopes promise, for a query a coordinate and one for the step."""
-        if here is self._failed:
-            return None
-        return Offer(self._sparse.promise, self._ledger.rounds_of(self._size) + 1)
+        return None if self.ended(here) else Offer(self._sparse.promise, self.rounds)
+
+    def ended(self, here: Point) -> bool:
+        """Whether it has nothing to offer from this point."""
+        return here is self._failed
+
+    @property
+    def rounds(self) -> int:
+        """What a gradient takes, and a step."""
+        return self._ledger.rounds_of(self._size) + 1
 
     def leg(self, here: Point) -> Steps[Point]:
         """Measure the gradient and step; return the present point, the same if no step leads down."""

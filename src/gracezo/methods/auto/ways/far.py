@@ -79,7 +79,7 @@ class Far:
         if n < 2 or sparse.noise or math.isinf(reach):
             return None
         mean = 0.5 * sparse.differences.curvatures.mean * n * reach**2
-        sets = math.ceil(len(sparse.free) / n)
+        sets = math.ceil(sparse.size / n)
         return Offer(sets * improvement(mean, sparse.background * reach * math.sqrt(n)), sets)
 
     def leg(self, here: Point) -> Steps[Point]:

@@ -147,7 +147,7 @@ class Market:
         self._far = far
         self._ledger = ledger
         # The rounds that a gradient takes.
-        self._window = max(ledger.rounds_of(len(sparse.free)), constants.LEAST)
+        self._window = max(ledger.rounds_of(sparse.size), constants.LEAST)
         spans: dict[Way, int] = {sparse: 1, dense: 2, coordinates: 1, nonsmooth: 1, far: 1}
         self._accounts: dict[Way, Account] = {
             way: Account(way, span * self._window) for way, span in spans.items()
@@ -210,7 +210,7 @@ class Market:
             self._turn(accounts[self._coordinates])
         elif not self._contested or not present.record:
             return
-        elif present.way is self._nonsmooth or present.record.idle or present.way.offer(at) is None:
+        elif present.way is self._nonsmooth or present.record.idle or self._ended(present, at):
             self._close(at)
         elif self._trial is not None:
             self._judge(at, self._trial)
@@ -240,8 +240,13 @@ class Market:
         else:
             self._turn(best)
 
+    def _ended(self, account: Account, at: Point) -> bool:
+        """Whether a way has nothing to offer; what that would be, takes time in two of them."""
+        way = account.way
+        return way.ended(at) if isinstance(way, (Sparse, Dense)) else way.offer(at) is None
+
     def _offers(self, account: Account, at: Point) -> bool:
-        return account.due < math.inf and account.way.offer(at) is not None
+        return account.due < math.inf and not self._ended(account, at)
 
     def _may_be_tried(self, account: Account, at: Point) -> bool:
         return self._ledger.rounds >= account.due and self._offers(account, at)
@@ -285,7 +290,7 @@ class Market:
         # Where few coordinates matter, a gradient is not worth its queries; unless so few are those of it.
         patience = self._window / constants.CLEARLY
         if present.way is self._sparse and not self._cheaper(at):
-            patience = constants.CLEARLY**-2 * self._ledger.rounds_of(len(self._sparse.free))
+            patience = constants.CLEARLY**-2 * self._ledger.rounds_of(self._sparse.size)
         for account in self._accounts.values():
             if account is present or rounds < account.due or account.way in (self._nonsmooth, self._far):
                 continue
@@ -323,8 +328,8 @@ class Market:
 
     def _cheaper(self, at: Point) -> bool:
         """Whether a gradient is cheaper coordinate by coordinate than by the search for those that matter."""
-        sparse, dense = self._sparse.offer(at), self._dense.offer(at)
-        return sparse is not None and dense is not None and dense.rounds < sparse.rounds
+        open_ = not self._sparse.ended(at) and not self._dense.ended(at)
+        return open_ and self._dense.rounds < self._sparse.rounds
 
     def _turn(self, account: Account, rival: Account | None = None, reasoned: bool = False) -> None:
         """Let a way go on; on trial, if it is to be compared with another one."""
@@ -354,4 +359,4 @@ class Market:
         # Three queries a coordinate and pass; each pass leaves a quarter of its length to what stays.
         passes = 3.0 * math.log(constants.FORGONE) / math.log(constants.CLEARLY)
         new = self._swept - sparse.value > constants.FORGONE * (sparse.first - sparse.value)
-        return new and len(sparse.free) * passes <= self._ledger.rounds
+        return new and sparse.size * passes <= self._ledger.rounds

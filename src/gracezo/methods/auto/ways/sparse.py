@@ -160,8 +160,17 @@ class Sparse:
         """Return what all slopes promise, and what it takes to find those that matter."""
         if self.ended(here):
             return None
-        coordinates = constants.EACH * self.share * self._parts.problem.free
-        return Offer(self.promise, self._parts.ledger.rounds_of(math.ceil(coordinates)))
+        return Offer(self.promise, self.rounds)
+
+    @property
+    def size(self) -> int:
+        """How many coordinates can move."""
+        return self._parts.problem.free
+
+    @property
+    def rounds(self) -> int:
+        """What it takes to find the coordinates that matter."""
+        return self._parts.ledger.rounds_of(math.ceil(constants.EACH * self.share * self.size))
 
     @property
     def background(self) -> float:
