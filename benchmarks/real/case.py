@@ -15,10 +15,11 @@ from typing import Any
 
 import numpy as np
 from benchmarks.real.meter import Function, Meter
+from scipy.optimize import minimize
 
 import gracezo
 from gracezo.core.result import Result
-from gracezo.core.types import FloatArray
+from gracezo.core.types import FloatArray, IntArray
 
 TOLERANCE = 1e-4
 SCALE = "scale" in inspect.signature(gracezo.minimize).parameters
@@ -66,6 +67,8 @@ class Case:
         The sizes of the coordinates, where the run is told.
     batch
         How many queries may go out together.
+    around
+        The coordinates that matter, where others may have a look whether a success is a local minimum.
     """
 
     name: str
@@ -81,6 +84,7 @@ class Case:
     budget: int = 2_000
     scale: FloatArray | None = None
     batch: int = 1
+    around: IntArray | None = None
 
     def true(self, x: FloatArray) -> float:
         """Return what is judged."""
@@ -99,8 +103,9 @@ class Outcome:
     Attributes
     ----------
     word
-        solved, spent (said so, and the budget is), named (unsolved, and says truly why), misnamed (unsolved,
-        no success, but says what is not so), FALSE (success, and unsolved), CRASHED.
+        solved, spent (said so, and the budget is), named (unsolved, and says truly why), local (success at
+        a minimum that is not the least one: two other methods find nothing lower from there), misnamed
+        (unsolved, no success, but says what is not so), FALSE (success, and unsolved), CRASHED.
     left
         (f(x) − f*) / (f(x0) − f*).
     flaws
@@ -114,7 +119,7 @@ class Outcome:
     flaws: tuple[str, ...] = ()
 
 
-def run(case: Case, seed: int, minimize: Callable[..., Result] = gracezo.minimize) -> Outcome:
+def run(case: Case, seed: int, minimiser: Callable[..., Result] = gracezo.minimize) -> Outcome:
     """Minimise it once."""
     meter = Meter(case.fun, case.x0, case.bounds)
     bounds = None if case.bounds is None else np.column_stack(case.bounds)
@@ -122,7 +127,7 @@ def run(case: Case, seed: int, minimize: Callable[..., Result] = gracezo.minimiz
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            result = minimize(
+            result = minimiser(
                 meter, case.x0, bounds=bounds, max_queries=case.budget, batch=case.batch, seed=seed, **told
             )
     except Exception as error:  # whatever it is, it goes into the table
@@ -142,13 +147,37 @@ def _judged(case: Case, result: Result, left: float) -> str:
     if left * case.height <= max(TOLERANCE * case.height, case.grain):  # never, without a least value
         return "solved"
     if result.success:
-        return "FALSE"
+        return "local" if _local(case, result.x) else "FALSE"
     if result.status == 1:
         unspent = case.budget - result.nfev  # too few for what would have come next
         return "spent" if unspent <= max(0.2 * case.budget, case.batch, 20) else "misnamed"
     if result.status == 4:
         return "named" if "flat" in case.fits else "misnamed"
     return "named" if result.status == 5 and _fits(case, result.message) else "misnamed"
+
+
+def _local(case: Case, x: FloatArray) -> bool:
+    """Return whether simplices and differences find nothing lower from x, along what matters."""
+    if case.around is None or case.noise or case.grain:
+        return False
+    lower, upper = (-np.inf, np.inf) if case.bounds is None else case.bounds
+    sizes, least = np.abs(case.x0 - x)[case.around], case.true(x)
+    sizes = np.where(
+        sizes > 0.0, sizes, np.abs(x[case.around]) + (case.bounds is None and case.scale is None)
+    )
+
+    def beside(z: FloatArray) -> float:
+        moved = x.copy()
+        moved[case.around] += sizes * z
+        return (case.true(np.clip(moved, lower, upper)) - least) / case.height
+
+    falls = []
+    for method in ("Nelder-Mead", "L-BFGS-B"):
+        z = np.zeros(len(sizes))
+        for _ in range(3):
+            z = minimize(beside, z, method=method, options={"maxiter": 20_000}).x
+        falls.append(-beside(z))
+    return max(falls) <= TOLERANCE
 
 
 def _fits(case: Case, message: str) -> bool:

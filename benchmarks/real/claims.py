@@ -30,6 +30,7 @@ ROWS = tuple(SHAPES)
 DENSE = {"spectrum", "background"}  # these have all their coordinates in play
 STATIONARY = {"saddle", "crossed"}  # these have no slope on some coordinates
 ULP = float(np.finfo(float).eps)
+LARGEST = float(np.finfo(float).max)
 
 
 def drawn(seed: int) -> Case:
@@ -53,7 +54,8 @@ def drawn(seed: int) -> Case:
 
     def fun(x: FloatArray) -> float:
         noise = shape.noise * float(draws.standard_normal())
-        return a * (shape.value((x[support] - goal) / unit) + noise) + b
+        value = a * (shape.value((x[support] - goal) / unit) + noise) + b
+        return min(value, LARGEST)  # a penalty of 1e300 times 1e150 is none
 
     bounds, fits = None, (*shape.fits, *(["rounding"] if b else []))
     best = np.zeros(s) if shape.optimum is None else shape.optimum
@@ -80,6 +82,7 @@ def drawn(seed: int) -> Case:
         budget=int(rng.integers(1, 30)) if rng.random() < 0.07 else min(300 + 3 * d, 1_500),
         scale=size if mode == "told" else None,
         batch=int(rng.choice([1, 1, 1, 1, 8, 64])),
+        around=support,
     )
 
 

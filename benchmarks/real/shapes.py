@@ -138,7 +138,8 @@ def saddle(rng: Rng, s: int) -> Shape:
     """Draw Σ w (y² − 1)² begun at 0 on some coordinates: no slope there, but a way down to both sides."""
     w = weights(rng, s)
     start = begin(rng, s) * (rng.random(s) < 0.5)
-    return Shape(lambda y: float(w @ (y * y - 1) ** 2), start, optimum=np.ones(s))
+    nearest = np.where(start < 0.0, -1.0, 1.0)  # bounds may hold the way to the other one
+    return Shape(lambda y: float(w @ (y * y - 1) ** 2), start, optimum=nearest)
 
 
 def coupled(rng: Rng, s: int) -> Shape:

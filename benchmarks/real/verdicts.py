@@ -9,7 +9,7 @@ from benchmarks.real.case import run
 from benchmarks.real.known import FAMILIES, drawn
 
 ROWS = tuple(FAMILIES)
-WORDS = ("solved", "named", "spent", "misnamed", "FALSE", "CRASHED")
+WORDS = ("solved", "named", "spent", "local", "misnamed", "FALSE", "CRASHED")
 
 
 def table(rows: list[str], first: int, instances: int) -> None:

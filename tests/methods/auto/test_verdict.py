@@ -45,6 +45,27 @@ def minimised(fun: Function, d: int, seed: int, **keywords: Any) -> Result:
 # ---------------------------------------------------------------- solved
 
 
+@pytest.mark.parametrize("offset", [0.0, 1e3, -1e6])
+@pytest.mark.parametrize("shape", ["wall", "plateau", "explosion"])
+@pytest.mark.parametrize("seed", range(3))
+def test_a_bowl_far_smaller_than_the_scale_is_solved(shape: str, offset: float, seed: int) -> None:
+    """What lies beyond says nothing of how f bends in it; this was taken for kinks, or for converged."""
+    random = np.random.default_rng(seed)
+    goal = 1e-4 * random.uniform(0.5, 1.0, 4) * random.choice([-1.0, 1.0], 4)
+
+    def fun(x: FloatArray) -> float:
+        y = 1e4 * (x[:4] - goal)
+        square = float(y @ y)
+        if shape == "wall":
+            return square + offset if float(np.abs(y).max()) < 3.0 else 1e60
+        return (min(square, 6.0) if shape == "plateau" else float(np.expm1(min(square, 200.0)))) + offset
+
+    result = minimised(fun, 200, seed)
+    assert result.success
+    assert result.fun - offset <= 1e-6 * (fun(np.zeros(200)) - offset) + 100 * np.spacing(abs(offset))
+    assert result.nfev <= 300
+
+
 @pytest.mark.parametrize("offset", [1e3, 1e6, 1e8, -1e7])
 def test_beside_an_offset_f_is_solved_to_what_rounding_allows(offset: float) -> None:
     queries, without = [], []

@@ -61,8 +61,8 @@ class Beyond:
 
     Parameters
     ----------
-    at, fallen
-        Where that is, and the decrease so far.
+    at, plainly
+        Where that is, and by how much a value has to be lower to be plainly so.
     walls, differences
         The bounds, and what is known of f.
     rng
@@ -70,19 +70,15 @@ class Beyond:
     """
 
     def __init__(
-        self, at: Point, fallen: float, walls: Walls, differences: Differences, rng: np.random.Generator
+        self, at: Point, plainly: float, walls: Walls, differences: Differences, rng: np.random.Generator
     ) -> None:
         self._at = at
+        self._plainly = plainly
         self._box = walls.box
         self._noise = differences.noise
         self._rng = rng
         self._rounding = differences.rounding
         self._scale = differences.scale
-        self._plainly = max(
-            differences.negligible,
-            constants.TRUST * differences.rounding,
-            constants.FORGONE * min(fallen, differences.scale),
-        )
 
     def lower(
         self, support: Support, free: IntArray, rest: IntArray | Rest, start: FloatArray, unsure: IntArray
@@ -205,25 +201,28 @@ class Beyond:
 
         Where both sides of two directions leave f as it is, far away and near, these do not matter. Otherwise
         directions are drawn until the chance is small that one is left that leads down: where two have to
-        move together (x₀·x₁), each of their signs is right in half of the draws. With noise nothing shows
-        near by.
+        move together (x₀·x₁), each of their signs is right in half of the draws. A draw so near that f hardly
+        changes tells nothing. With noise nothing shows near by.
         """
         rest = rest if isinstance(rest, Rest) else self._rng.permutation(rest)
-        found, unchanged, lengths = None, 0, 2 if self._noise else 5
-        for draw in range(constants.DRAWN if len(rest) else 0):
+        found, unchanged, told, lengths = None, 0, 0, 2 if self._noise else 5
+        for draw in range(2 * constants.DRAWN if len(rest) else 0):
             length = 4.0 ** -(1 + 3 * draw % lengths)  # all of these, the first two far from each other
             way = self._direction(rest).times(length)
             if self._box is not None and isinstance(way, Few):  # what stands at a bound goes inward
                 way = Few(way.indices, self._box.inward(self._at.x, way.indices, way.values))
             if draw < 2:
                 found, even = yield from self._sides([way])
-                unchanged += abs(float(even[0])) <= self._rounding and not self._noise
+                change = abs(float(even[0]))
+                unchanged += change <= self._rounding and not self._noise
             else:
                 step = self._cut(way)
-                found = self._lowest([step], (yield from self._values([step])))
+                values = yield from self._values([step])
+                change, found = abs(float(values[0]) - self._at.value), self._lowest([step], values)
             if found is not None:
                 return (yield from self._narrowed(found))
-            if unchanged == 2:
+            told += change > self._plainly
+            if unchanged == 2 or told == constants.DRAWN:
                 break
         return None
 

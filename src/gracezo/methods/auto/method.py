@@ -15,7 +15,9 @@ from typing import TypeVar
 
 import numpy as np
 
-from gracezo.core.asks import Ask, Decided, Moved, OutOfQueries, Point, Role, Steps
+from gracezo.core.answers import lowest
+from gracezo.core.asks import MARGIN, Ask, Decided, Moved, OutOfQueries, Point, Role, Steps
+from gracezo.core.box import Box
 from gracezo.core.keys import Key
 from gracezo.core.method import Estimator, Problem, uses
 from gracezo.core.result import Finish, GradientEstimate, Status
@@ -103,6 +105,7 @@ class Descent:
         self._problem = problem
         self._ledger = Ledger(problem.batch)
         self._hunt = Sparse(problem, self._ledger, eps)
+        self._lowest = Lowest(problem.bounds)
 
     def run(self, start: Point, key: Key) -> Steps[Finish]:
         """Minimise from `start`."""
@@ -114,13 +117,13 @@ class Descent:
             yield Moved(at)
         exact = not self._problem.noise and not self._problem.random
         try:
-            at = yield from answering(self._hunt.begin(at, key), exact)
+            at = yield from answering(self._hunt.begin(at, key), exact, self._lowest)
         except OutOfQueries:
             return Finish(Status.SPENT, "the queries are spent before anything could be found")
         noise = self._hunt.noise
         exact = (noise == 0.0 or self._hunt.differences.values.coarse) and not self._problem.random
         yield Decided(self._kind(exact))
-        descent = answering(self._descend(at, key), exact)
+        descent = answering(self._descend(at, key), exact, self._lowest)
         if self._problem.random:
             at, finish = yield from reserving(descent, DRAWS)
             answer, draws = yield from drawn_again(at)
@@ -159,7 +162,10 @@ class Descent:
                 rough = None if nonsmooth.coupled else (yield from hunt.beyond(at))
                 if rough is None:
                     finish = yield from hunt.end(at, nonsmooth.coupled)
-                    continue
+                    lower = self._lowest.below(at, hunt.plainly(at), self._hunt.first - at.value)
+                    if finish.status is not Status.CONVERGED or hunt.noise or lower is None:
+                        continue
+                    finish, rough = None, (lower, 0.0)
                 yield Decided(
                     "a longer look before the end has found lower values, or ripples: the descent goes on"
                 )
@@ -263,13 +269,47 @@ def best_known(problem: Problem, start: Point) -> Point:
     return Point(points[row], float(values[row])) if values[row] < start.value else start
 
 
-def answering(steps: Steps[R], exact: bool) -> Steps[R]:
-    """Run `steps`, their looks asked in roles that may answer where f is exact, and not where it is noisy."""
+class Lowest:
+    """The lowest value paid for, and where: no run has converged beside a lower one.
+
+    Parameters
+    ----------
+    bounds
+        Where points have to lie.
+    """
+
+    def __init__(self, bounds: Box | None) -> None:
+        self._bounds = bounds
+        self._ask: Ask | None = None
+        self._row = 0
+        self._value = math.inf
+
+    def note(self, ask: Ask, values: FloatArray) -> None:
+        """Take in answers."""
+        if len(values) and values[row := lowest(values)] < self._value:
+            self._ask, self._row, self._value = ask, row, float(values[row])
+
+    def below(self, at: Point, plainly: float, fallen: float) -> Point | None:
+        """Return the point, if it is plainly lower; one of a whole set, if it is clearly lower."""
+        least = plainly if self._ask is None or self._ask.role is not Role.PROBE else MARGIN * fallen
+        if self._ask is None or not at.value - self._value > max(plainly, least):
+            return None
+        x = self._ask.reached(self._row)
+        return Point(x if self._bounds is None else self._bounds.clip(x), self._value)
+
+
+def answering(steps: Steps[R], exact: bool, met: Lowest) -> Steps[R]:
+    """Run `steps`, their looks asked in roles that may answer where f is exact, and not where it is noisy.
+
+    The lowest value is noted in `met`.
+    """
     roles = _EXACT if exact else _NOISY
 
     def asked(ask: Ask) -> Steps[FloatArray]:
         role = roles.get(ask.role)
-        return (yield ask if role is None else Ask(ask.base, ask.offsets, role, ask.reserve))
+        values = yield ask if role is None else Ask(ask.base, ask.offsets, role, ask.reserve)
+        met.note(ask, values)
+        return values
 
     def moved(said: Moved) -> Moved:
         return Moved(Point(said.to.x, said.to.value)) if exact and said.to.error else said

@@ -98,8 +98,9 @@ class Verdict:
     def _hides(self) -> bool:
         """Whether noise or rounding may hide a decrease that matters: above itself, or all of a small one."""
         noise, partition = self.differences.noise, self.search.partition
-        if noise > constants.LITTLE * self.fallen or partition is None:
-            return noise > constants.LITTLE * self.fallen
+        error = max(noise, self.differences.values.grain)
+        if error > constants.LITTLE * self.fallen or partition is None:
+            return error > constants.LITTLE * self.fallen
         unseen = self.differences.promise(self.trust * partition.error)
         if noise == 0.0:
             moved = self.fallen > 0.0 and len(self.support) < len(self.free)

@@ -98,6 +98,33 @@ class TestDown:
         assert len(spent) == 2
         assert answer == Kink(0, 1.0)
 
+    @pytest.mark.parametrize("u", [-1.0, 1.0])
+    @pytest.mark.parametrize(
+        "line",
+        [
+            lambda x: 500.0 * x * x - x if x < 2e-3 else 1e60,
+            lambda x: min(500.0 * x * x - x, 8.0),
+            lambda x: math.expm1(min(500.0 * x * x - x, 200.0)),
+        ],
+        ids=["wall", "plateau", "explosion"],
+    )
+    def test_behind_what_no_parabola_tells_it_is_sought_by_orders_of_magnitude(
+        self, line: Line, u: float
+    ) -> None:
+        """The bowl is a thousandth of the first length: it was taken for a kink, or its curvature for rounding."""
+        spent, answer = self.asked(line, u, first=6.0)
+        assert isinstance(answer, Found)
+        assert answer.curvature == pytest.approx(1e3, rel=0.01)
+        assert len(spent) <= 4
+        assert spent == sorted(spent, reverse=True)
+
+    def test_a_curvature_below_the_rounding_of_f_is_unknown(self) -> None:
+        """Here f is ten, and rounded at 4e-15."""
+        spent, answer = self.asked(lambda x: 5e-14 * x * x - x, -1.0, first=0.1)
+        assert len(spent) == 1
+        assert isinstance(answer, Found)
+        assert math.isnan(answer.curvature)
+
     @pytest.mark.parametrize(("error", "found"), [(1e-12, 1e-3), (1e-3, 0.05)])
     def test_a_curvature_within_the_error_of_the_slope_promises_no_more_than_f(
         self, error: float, found: float

@@ -241,9 +241,8 @@ class Confirmation:
 
     def _falls_at_once(self, candidate: Candidate) -> Generator[list[Request], list[Change], bool]:
         """Look as near as the sums did, on the way down: in a ripple f falls by the slope, at a kink not."""
-        weight, slope = candidate.weight, candidate.slope
-        look = self.differences.across(weight**2, weight * slope, room=candidate.room)
-        length = min(look.eps * abs(weight), self.walls.room(candidate.coordinate, slope))
+        slope = candidate.slope
+        length = min(self._seen_at(candidate), self.walls.room(candidate.coordinate, slope))
         (change,) = yield [Request(candidate.move(length), Role.CONFIRM)]
         return change.ahead <= -0.5 * length * abs(slope)
 
@@ -252,6 +251,8 @@ class Confirmation:
     ) -> Found:
         """Take in what a look on the way down has shown."""
         self.belief.tried(candidate.side, True)
+        if 0.5 * abs(curvature) * length**2 <= constants.TRUST * self.differences.rounding:
+            curvature = math.nan  # that may be nothing but rounding
         if not math.isnan(curvature):
             self.differences.curvatures.meet(curvature)
             if 0.0 < 0.5 * curvature * length <= constants.TRUST * candidate.error:
@@ -281,15 +282,21 @@ class Confirmation:
 
         First as a parabola says. If f goes on rising, the line through what was met says where f would have
         turned: where it meets the tangent of the way down. At a kink right here that is next to nowhere.
+        Behind a wall, on a plateau, or where f explodes, neither says anything: then half way, by orders of
+        magnitude, to where the sums have seen it fall.
         """
-        slope = abs(candidate.slope)
+        slope, near = abs(candidate.slope), self._seen_at(candidate)
+        halfway = math.sqrt(length * near) if length > near / constants.UNSEEN else 0.0
         if failed is None:
-            return 0.25 * length * length * slope / (change + length * slope)
+            parabola = 0.25 * length * length * slope / (change + length * slope)
+            return parabola if parabola > near else halfway
         if not candidate.single and change < constants.DESCEND * length * slope:
             return 0.0  # next to flat: more likely the wrong coordinate
         far, there = failed
         rise = (there - change) / (far - length)
         turn = (rise * length - change) / (rise + slope)
+        if turn > (1.0 - constants.UNSEEN) * length or rise * length < constants.CLEARLY * change:
+            return halfway
         # A bend behind a kink right here makes it seem to turn ahead, by half of what is allowed. What was
         # probed alone, and downhill, leads down for certain, however near it turns.
         certain = self.thorough or (not candidate.side and candidate.single)
@@ -297,6 +304,12 @@ class Confirmation:
         bend = 0.0 if certain or not curvatures.known else curvatures.typical
         seen = turn * slope > constants.TRUST * self.differences.rounding
         return turn if seen and turn > bend * far * length / (rise + slope) else 0.0
+
+    def _seen_at(self, candidate: Candidate) -> float:
+        """Return how far sums move a candidate, which have shown its slope."""
+        weight = candidate.weight
+        look = self.differences.across(weight**2, weight * candidate.slope, room=candidate.room)
+        return look.eps * abs(weight)
 
     def _behind(
         self, candidate: Candidate, failed: tuple[float, float] | None, last: tuple[float, float]

@@ -147,7 +147,7 @@ class Sparse:
         unsure = unsure[at.x[unsure] != self._start.x[unsure]]
         if 4 * len(unsure) > parts.ledger.queries:
             unsure = unsure[:0]  # that would take too many queries
-        looks = Beyond(at, self._start.value - at.value, walls, self.differences, rng)
+        looks = Beyond(at, self.plainly(at), walls, self.differences, rng)
         found = yield from looks.lower(support, open_, rest, self._start.x, unsure)
         self.done = self.done and (found is None or found[0] is at)
         return found
@@ -155,6 +155,12 @@ class Sparse:
     def ended(self, here: Point) -> bool:
         """Whether it has nothing to offer from this point."""
         return self.done and here is self._here
+
+    def plainly(self, at: Point) -> float:
+        """Return by how much another value has to be lower than that of a point to be plainly so."""
+        differences, fallen = self.differences, self._start.value - at.value
+        least = min(fallen, differences.scale, abs(at.value) / constants.SMALL)
+        return max(differences.negligible, constants.TRUST * differences.rounding, constants.FORGONE * least)
 
     def offer(self, here: Point) -> Offer | None:
         """Return what all slopes promise, and what it takes to find those that matter."""
