@@ -5,13 +5,17 @@ Reference: Qiu & Tong, "Gradient Compressed Sensing", ICML 2024, section 5.1.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from gracezo.core.types import FloatArray
+from gracezo.core.types import FloatArray, IntArray
 from gracezo.problems.base import Benchmark, SeparableBase, frozen, instance_generator, random_support
+
+_FEW = 1.0 / 64.0
+"""Of the coordinates: so many slopes are kept by index."""
 
 
 class Distance(Benchmark):
@@ -67,7 +71,7 @@ class Distance(Benchmark):
         return values
 
     def at(self, x: npt.ArrayLike) -> SeparableBase:
-        """Keep what prices a change of x: 2 w ∘ (x − x*), and the value there.
+        """Keep what prices a change of x: 2 w ∘ (x − x*) where that is not zero, and the value there.
 
         >>> f = Distance(seed=0, d=1000, s=3)
         >>> there = f.x0.copy()
@@ -76,16 +80,41 @@ class Distance(Benchmark):
         >>> bool(np.isclose(priced, f(there)))
         True
         """
-        ways, weights = self._flat(x) - self._hidden, self.weights
-        slopes = weights * ways
+        flat, weights = self._flat(x), self.weights
+        (where,) = np.nonzero(flat != self._hidden)
+        ways = flat[where] - self._hidden[where]
+        slopes = weights[where] * ways
         value = float(slopes @ ways)
         slopes *= 2.0
+        kept: IntArray | None = where
+        if len(where) > _FEW * self.d:  # by index they would take longer
+            slopes, kept = _spread(slopes, where, self.d), None
 
         def change(indices: Any, values: FloatArray) -> float:
-            return float(values @ slopes[indices] + (values * values) @ weights[indices])
+            return float((values * values) @ weights[indices]) + _along(slopes, kept, indices, values)
 
         return SeparableBase(value, change)
 
     def gradient(self, x: npt.ArrayLike) -> FloatArray:
         """Return 2 w ∘ (x − x*)."""
         return 2.0 * self.weights * (self._flat(x) - self._hidden)
+
+
+def _along(slopes: FloatArray, where: IntArray | None, indices: Any, values: FloatArray) -> float:
+    """Return Σ slope·value over the coordinates of a part; `where` are those of the slopes, None for all."""
+    if where is None:
+        return float(values @ slopes[indices])
+    if isinstance(indices, slice):
+        first, last = bisect_left(where, indices.start), bisect_left(where, indices.stop)
+        return float(values[where[first:last] - indices.start] @ slopes[first:last]) if first < last else 0.0
+    if not len(where):
+        return 0.0
+    places = np.minimum(np.searchsorted(where, indices), len(where) - 1)
+    return float(values @ np.where(where[places] == indices, slopes[places], 0.0))
+
+
+def _spread(slopes: FloatArray, where: IntArray, d: int) -> FloatArray:
+    """Return all slopes, those that are zero, too."""
+    spread = np.zeros(d)
+    spread[where] = slopes
+    return spread
