@@ -111,7 +111,7 @@ class TestDown:
     def test_behind_what_no_parabola_tells_it_is_sought_by_orders_of_magnitude(
         self, line: Line, u: float
     ) -> None:
-        """The bowl is a thousandth of the first length: it was taken for a kink, or its curvature for rounding."""
+        """The bowl is a thousandth of the first length; it was taken for a kink, or for next to nothing."""
         spent, answer = self.asked(line, u, first=6.0)
         assert isinstance(answer, Found)
         assert answer.curvature == pytest.approx(1e3, rel=0.01)
