@@ -34,10 +34,16 @@ def search(
             made[job.name] = record(job, [1.0, value(size, job.max_queries)])
 
 
-def test_the_best_short_look_is_confirmed_against_the_next_smaller() -> None:
+def test_the_best_short_look_is_confirmed_against_its_neighbours() -> None:
     size, order = search(lambda size, queries: abs(size - 0.2))
     assert size == 0.2
-    assert order == [*((s, 1000 // SHORT) for s in SIZES), (0.2, 1000), (0.1, 1000)]
+    assert order == [*((s, 1000 // SHORT) for s in SIZES), (0.2, 1000), (0.1, 1000), (0.5, 1000)]
+
+
+def test_longer_runs_may_want_larger_steps() -> None:
+    size, order = search(lambda size, queries: abs(size - (0.1 if queries < 1000 else 0.5)))
+    assert size == 0.5
+    assert order[len(SIZES) :] == [(0.1, 1000), (0.05, 1000), (0.2, 1000), (0.5, 1000)]
 
 
 def test_longer_runs_may_want_smaller_steps() -> None:

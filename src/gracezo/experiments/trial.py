@@ -1,10 +1,10 @@
 """How a step size is found that nobody gives: by a trial on an instance that no table uses.
 
-First every size of the paper's grid {0.5, 0.2, 0.1, 0.05, …} gets a 20th of the budget. A longer
-run does not want larger steps than a short one (it has the time for small ones, and a method with a
-noise floor needs them), so from the best of these the sizes are tried downwards with the whole
-budget, until one is no better than the one before. That costs about a quarter of what the whole
-budget for every size would.
+First every size of the paper's grid {0.5, 0.2, 0.1, 0.05, …} gets a 20th of the budget. From the best of
+these the sizes are tried with the whole budget: downwards until one is no better than the one before (a long
+run has the time for small steps, and a method with a noise floor needs them), and if already the first was
+not, upwards (a method with momentum needs a while to gather speed, and its short runs mislead). That costs
+about a third of what the whole budget for every size would.
 """
 
 from __future__ import annotations
@@ -41,19 +41,20 @@ def step_size(
     get
         Gives the record of a finished trial.
     thorough
-        Whether the second part is made: the trials with the whole budget.
+        Whether the second part is made, the trials with the whole budget.
     """
     looks = [trial(size, max(2, budget // SHORT)) for size in sizes]
     if open_ := [job for job in looks if get(job) is None]:
         return open_
-    place = min(range(len(sizes)), key=lambda at: _best(looks[at], get))
-    while thorough and place + 1 < len(sizes):
-        pair = [trial(size, budget) for size in sizes[place : place + 2]]
-        if open_ := [job for job in pair if get(job) is None]:
-            return open_
-        if not _best(pair[1], get) < _best(pair[0], get):
-            break
-        place += 1
+    place = first = min(range(len(sizes)), key=lambda at: _best(looks[at], get))
+    for way in (1, -1) if thorough else ():
+        while (way == 1 or place <= first) and 0 <= place + way < len(sizes):
+            here, there = (trial(sizes[at], budget) for at in (place, place + way))
+            if open_ := [job for job in (here, there) if get(job) is None]:
+                return open_
+            if not _best(there, get) < _best(here, get):
+                break
+            place += way
     return sizes[place]
 
 
