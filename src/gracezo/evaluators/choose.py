@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import numbers
 import os
 import sys
@@ -18,9 +19,10 @@ from gracezo import programs
 from gracezo.command import Command
 from gracezo.core.drive import Evaluator
 from gracezo.core.errors import WorkersLost
-from gracezo.evaluators import executor
+from gracezo.evaluators import executor, memory
 from gracezo.evaluators.mapped import Mapped
 from gracezo.evaluators.objective import Objective
+from gracezo.evaluators.priced import prices
 from gracezo.evaluators.processes import Processes
 from gracezo.evaluators.serial import Serial
 from gracezo.evaluators.spread import Crew, Spread
@@ -42,7 +44,8 @@ def evaluator(
     if timeout is not None and isinstance(objective.fun, Command):  # which ends its program itself
         objective = replace(objective, fun=objective.fun.within(timeout))
         timeout = None
-    here = Vectorized(objective, copy) if vectorized else Serial(objective, copy)
+    room = _room(objective, workers, vectorized)
+    here = Vectorized(objective, copy, room) if vectorized else Serial(objective, copy)
     with ExitStack() as started:
         if isinstance(objective.fun, Command):
             started.callback(programs.dismiss)
@@ -56,13 +59,20 @@ def evaluator(
         elif callable(workers) and not _is_dask(workers) and not _is_ray(workers):
             if timeout is not None:
                 raise _no_timeout("a map-like callable cannot be interrupted")
-            yield _mapped(objective, workers, vectorized)
+            yield _mapped(objective, workers, vectorized, room)
         else:
             try:
                 crew = _crew(workers, here, started)
             except WorkersLost as lost:  # before any query
                 raise ValueError(f"workers: {lost}") from (lost.__cause__ or lost)
             yield Spread(crew, vectorized, timeout)
+
+
+def _room(objective: Objective, workers: Workers, vectorized: bool) -> int:
+    """Return how many bytes of points may be laid out at once, by each who does so."""
+    if prices(objective) and not vectorized and not callable(workers):  # no point need ever be whole
+        return memory.USUAL
+    return memory.limit(math.prod(objective.shape), _count(workers) or 1)
 
 
 def _crew(workers: Workers, here: Evaluator, started: ExitStack) -> Crew:
@@ -104,13 +114,13 @@ def _ray() -> ModuleType:
         raise ModuleNotFoundError("workers='ray' needs Ray: pip install 'gracezo[ray]'") from error
 
 
-def _mapped(objective: Objective, mapping: Callable[..., Any], vectorized: bool) -> Mapped:
+def _mapped(objective: Objective, mapping: Callable[..., Any], vectorized: bool, room: int) -> Mapped:
     if vectorized:
         raise ValueError(
             "vectorized=True does not go with a map-like callable as workers, which gets point by point; "
             "give a number of processes or an executor"
         )
-    return Mapped(objective, mapping)
+    return Mapped(objective, mapping, room)
 
 
 def _count(given: object) -> int | None:

@@ -11,9 +11,9 @@ from gracezo.core.errors import WorkersLost
 from gracezo.core.run import Answer
 from gracezo.core.sampling import seeds_of
 from gracezo.core.types import FloatArray
+from gracezo.evaluators import memory
 from gracezo.evaluators.objective import Objective
 from gracezo.evaluators.report import Report
-from gracezo.evaluators.vectorized import CHUNK_BYTES
 
 
 @dataclass(frozen=True)
@@ -36,12 +36,12 @@ class Mapped:
 
     objective: Objective
     mapping: Callable[..., Iterable[Any]]
-    chunk_bytes: int = CHUNK_BYTES
+    most_bytes: int = memory.USUAL
     unfinished: int = 0  # evaluations that may have been begun when the run ended, without an answer
 
     def __call__(self, ask: Ask) -> Generator[list[Answer], None, None]:
         """Yield the answers in the order of the rows, as the map gives them."""
-        most, seeds = max(1, self.chunk_bytes // (8 * len(ask.base))), seeds_of(ask)
+        most, seeds = max(1, self.most_bytes // (8 * len(ask.base))), seeds_of(ask)
         for start in range(0, len(ask), most):
             rows = range(start, min(start + most, len(ask)))
             results = self._results(
@@ -58,6 +58,7 @@ class Mapped:
                     )
                 self.unfinished -= 1
                 yield [(row, report.outcomes[0])]
+            del results  # with its points, before the next ones are made
 
     def _results(self, points: list[FloatArray | tuple[FloatArray, int]]) -> Generator[object, None, None]:
         try:

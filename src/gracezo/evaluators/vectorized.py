@@ -11,36 +11,41 @@ import numpy as np
 from gracezo.core.asks import Ask
 from gracezo.core.run import Answer
 from gracezo.core.sampling import seeds_of
+from gracezo.core.types import FloatArray
+from gracezo.evaluators import memory
 from gracezo.evaluators.objective import Objective
-
-CHUNK_BYTES = 2**26  # bounds the memory of one call, whatever the size of an ask
 
 
 @dataclass(eq=False)
 class Vectorized:
-    """Evaluate the rows of an ask in chunks, one call of f a chunk; `copy` as in `Serial`."""
+    """Evaluate the rows of an ask in chunks, one call of f a chunk; `copy` as in `Serial`.
+
+    The points of a chunk take `most_bytes`, or are one.
+    """
 
     objective: Objective
     copy: bool = True
-    chunk_bytes: int = CHUNK_BYTES
+    most_bytes: int = memory.USUAL
     unfinished: int = 0  # evaluations that had been begun when the run ended, without an answer
 
     def at_once(self, count: int) -> int:
         """Return how many rows may be in flight: those of one call."""
-        return min(count, max(1, self.chunk_bytes // (8 * math.prod(self.objective.shape))))
+        return min(count, max(1, self.most_bytes // (8 * math.prod(self.objective.shape))))
 
     def __call__(self, ask: Ask) -> Generator[list[Answer], None, None]:
         """Yield the answers in the order of the rows, one call of f at a time."""
         size, seeds = len(ask.base), seeds_of(ask)
-        most = min(len(ask), max(1, self.chunk_bytes // (8 * size)))
-        buffer = np.empty((most, size))
+        most = min(len(ask), max(1, self.most_bytes // (8 * size)))
+        buffer: FloatArray | None = None
         for start in range(0, len(ask), most):
             rows = range(start, min(start + most, len(ask)))
-            points = np.empty((len(rows), size)) if self.copy else buffer[: len(rows)]
+            if self.copy or buffer is None:
+                buffer = None  # those of the last call go before these come
+                buffer = np.empty((len(rows), size))
+            points = buffer[: len(rows)]
             for place, row in enumerate(rows):
                 ask.write(row, points[place])
             if not self.copy:
-                points = points.view()
                 points.flags.writeable = False
             chosen = None if seeds is None else [seeds[row] for row in rows]
             try:
@@ -48,4 +53,5 @@ class Vectorized:
             except BaseException:  # an interrupt: failures are outcomes
                 self.unfinished = len(rows)
                 raise
+            del points
             yield list(zip(rows, outcomes, strict=True))
