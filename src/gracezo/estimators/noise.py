@@ -23,6 +23,7 @@ from __future__ import annotations
 import enum
 import math
 from dataclasses import dataclass
+from decimal import Decimal
 
 import numpy as np
 
@@ -43,6 +44,7 @@ TRIES = 5
 _COARSE = 1e-6  # of the geometric mean of values and changes: a step that shows in spite of rounding
 _WHOLE = 1e-4  # of a number: a remainder that is an error of rounding
 _ZEROS = 10  # binary digits that are zero at the end of rounded values
+_WRITTEN = 13  # decimal digits at most of values that were written with few of them
 
 
 class Spacing(enum.Enum):
@@ -122,6 +124,25 @@ def quantum(values: FloatArray) -> float:
     changes = [abs(int(change)) for change in np.rint(np.diff(values) / unit) if change]
     digits = [(change & -change).bit_length() - 1 for change in changes]
     return float(unit * 2.0 ** min(digits)) if len(digits) >= 2 and min(digits) >= _ZEROS else 0.0
+
+
+def printed(values: FloatArray) -> float:
+    """Return the step between values that were written with few decimal digits; 0 if they were not.
+
+    A program that prints its result rounds it to so many digits. Exact values have some sixteen; that three
+    of them have no more than thirteen each is no accident.
+
+    >>> printed(np.array([0.99971, 1.0003, 1.0021])), printed(np.array([342.0, 341.0, 355.0]))
+    (0.0001, 1.0)
+    >>> printed(np.sqrt([2.0, 3.0, 5.0]))
+    0.0
+    """
+    written = {Decimal(repr(value)).normalize().as_tuple() for value in values.tolist() if value}
+    if len(written) < 3 or max(len(digits) for _, digits, _ in written) > _WRITTEN:
+        return 0.0
+    # With a fixed number of digits, or of decimals: the largest value has the largest step.
+    decade = max(len(digits) + int(exponent) for _, digits, exponent in written)
+    return 10.0 ** (decade - max(len(digits) for _, digits, _ in written))
 
 
 def grid(values: FloatArray) -> float:

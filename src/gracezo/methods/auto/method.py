@@ -75,6 +75,7 @@ class Auto:
             noise=problem.noise,
             tol=problem.tol,
             places=problem.places,
+            unit=units.unit,
         )
         return units.estimated(search.estimate(units.inward(at), step, key))
 
@@ -104,7 +105,7 @@ class Descent:
         self._units = units
         self._problem = problem
         self._ledger = Ledger(problem.batch)
-        self._hunt = Sparse(problem, self._ledger, eps)
+        self._hunt = Sparse(problem, self._ledger, eps, units.unit)
         self._lowest = Lowest(problem.bounds)
 
     def run(self, start: Point, key: Key) -> Steps[Finish]:

@@ -81,6 +81,11 @@ class Units:
         unit = next(map(_power, filter(None, candidates)), 0.0)
         return cls(float(sizes[0]) if alike else sizes, unit, places=isinstance(at.x, Place))
 
+    @property
+    def unit(self) -> float:
+        """What a value of one is in the user's f; 0 while f has been 0 everywhere."""
+        return self._unit
+
     # ------------------------------------------------------------ into the units
 
     def problem(self, problem: Problem) -> Problem:

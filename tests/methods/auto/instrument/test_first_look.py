@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import gracezo
 from gracezo.core.types import FloatArray
-from gracezo.estimators.noise import grid, quantum
+from gracezo.estimators.noise import grid, printed, quantum
 from gracezo.problems import Distance, Magnitude
 from gracezo.problems.base import Benchmark
 
@@ -62,6 +62,48 @@ def test_other_values_show_no_grid() -> None:
     assert not any(grid(random.normal(size=7)) for _ in range(1000))
     assert grid(np.ones(5)) == 0.0
     assert grid(np.array([1.0, 2.0, 2.0])) == 0.0  # one change: it may be any multiple
+
+
+@given(
+    digits=st.integers(2, 12),
+    base=st.floats(1e-3, 1e6),
+    changes=st.lists(st.floats(-0.5, 3.0), min_size=9, max_size=9, unique=True),
+)
+def test_values_that_were_printed_show_their_last_digit(
+    digits: int, base: float, changes: list[float]
+) -> None:
+    values = np.array([float(f"{base * (1.0 + change):.{digits}g}") for change in changes])
+    last = 10.0 ** (math.floor(math.log10(values.max())) + 1 - digits)
+    if len(np.unique(values)) >= 3:
+        assert printed(values) == pytest.approx(last) or all(
+            f"{value:.{digits - 1}e}"[-5] == "0" for value in values
+        )
+
+
+def test_other_values_were_not_printed() -> None:
+    random = np.random.default_rng(0)
+    assert not any(printed(random.normal(size=4)) for _ in range(1000))
+    assert printed(random.normal(size=4).astype(np.float32).astype(np.float64)) == 0.0
+    assert printed(np.array([1.5, 1.5, 2.5])) == 0.0  # two values: chance
+
+
+@pytest.mark.parametrize("digits", [6, 8, 9, 10, 12])
+@pytest.mark.parametrize("height", [1.0, 1.37, 83.1])
+def test_what_a_program_prints_with_few_digits_is_seen_for_what_it_is(digits: int, height: float) -> None:
+    for seed in range(3):
+        random = np.random.default_rng(seed)
+        gradient = np.zeros(30)
+        gradient[random.choice(30, 5, replace=False)] = random.uniform(0.3, 1.0, 5)
+
+        def fun(x: FloatArray, gradient: FloatArray = gradient) -> float:
+            return float(f"{gradient @ x + 0.5 * (x @ x) + height:.{digits}g}")
+
+        estimate = gracezo.estimate_gradient(fun, np.zeros(30), seed=seed)
+        assert np.isin(np.flatnonzero(gradient), estimate.indices).all()
+        assert (np.abs(estimate.values - gradient[estimate.indices]) <= 4.0 * estimate.errors).all()
+        result = gracezo.minimize(fun, np.zeros(30), seed=seed, max_queries=300)
+        z = result.x
+        assert -(gradient @ z + 0.5 * (z @ z)) > 0.99 * 0.5 * (gradient @ gradient)
 
 
 def test_the_noise_of_rounding_is_that_of_an_even_spread() -> None:

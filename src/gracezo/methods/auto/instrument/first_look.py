@@ -106,11 +106,12 @@ class FirstLook:
 
     def _told_apart(self, at: Point, found: list[float]) -> Steps[float]:
         """Return the noise, given three changes of f: what is off a parabola may be rounding, or a jump."""
+        step = self._step(at)
+        if step and self._off_parabola(0.0) <= step:
+            return step / math.sqrt(12.0)
         if self._on_parabola(0.0):
             yield from self._exact(at)
             return 0.0
-        if step := quantum(np.array([at.value, *self._seen])):
-            return step / math.sqrt(12.0)
         if (yield from self._absorbed(at)):
             return 0.0
         if abs(found[2] - found[0]) < 0.5 * abs(found[0]) and (yield from self._jumps(at)):
@@ -118,17 +119,29 @@ class FirstLook:
             return 0.0
         return (yield from self._level(at))
 
-    def _on_parabola(self, jump: float) -> bool:
-        """Whether the second look lies on the parabola through the first and the last, up to rounding.
+    def _step(self, at: Point) -> float:
+        """Return the step of f if all values so far were rounded to few digits; 0 if they were not."""
+        values = np.array([at.value, *self._seen])
+        return quantum(values) or self._differences.values.printed(values)
 
-        What rounding leaves of the slope, at the first, is multiplied on the way to the second. What is left
-        beyond what was assumed of rounding, and is not too much for it, shows how f is rounded indeed.
+    def _off_parabola(self, jump: float) -> float:
+        """Return the error of f that would put the second look off the parabola through first and last.
+
+        What rounding leaves of the slope, at the first, is multiplied on the way to the second.
         """
         (near, one), (middle, two), (far, three) = self._looks[-3:]
         one, two, three = one - jump, two - jump, three - jump
         curvature = 2.0 * (three / far - one / near) / (far - near)
         left = two - middle * (one / near - 0.5 * near * curvature) - 0.5 * middle**2 * curvature
-        shown = abs(left) / (1.0 + middle / near)
+        return abs(left) / (1.0 + middle / near)
+
+    def _on_parabola(self, jump: float) -> bool:
+        """Whether the second look lies on the parabola through the first and the last, up to rounding.
+
+        What is left beyond what was assumed of rounding, and is not too much for it, shows how f is rounded
+        indeed.
+        """
+        shown = self._off_parabola(jump)
         if shown > constants.TRUST * self._differences.rounding:
             return False
         if shown > self._differences.rounding:
@@ -223,8 +236,8 @@ class FirstLook:
             return (yield from self._level(at, first=farthest * math.sqrt(self._along.squares) / POINTS))
         beyond = max(_BEYOND) * farthest <= reach
         yield from self._ask(at, [farthest * share if beyond else farthest / share for share in _BEYOND])
-        values = np.array([at.value, *self._seen])
-        step = quantum(values) or grid(values) or min(abs(moved) for _, moved in self._looks if moved)
+        step = self._step(at) or grid(np.array([at.value, *self._seen]))
+        step = step or min(abs(moved) for _, moved in self._looks if moved)
         # Counts of something random are coarse too, but they are noise.
         again = yield Ask.at(at.x, Role.AGAIN, 2)
         self._coarse = bool((again == at.value).all())

@@ -19,6 +19,7 @@ import numpy as np
 
 from gracezo.core.places import largest, mean_square
 from gracezo.core.types import FloatArray
+from gracezo.estimators.noise import printed
 from gracezo.methods.auto import constants
 from gracezo.methods.auto.few import median
 from gracezo.methods.auto.instrument.central import Pairs
@@ -29,9 +30,16 @@ _TINY = float(np.finfo(np.float64).tiny)
 
 
 class Values:
-    """What a value of f is worth: its size here and so far, and its error."""
+    """What a value of f is worth: its size here and so far, and its error.
 
-    def __init__(self) -> None:
+    Parameters
+    ----------
+    unit
+        What a value of one is in the user's f; 0 if that is not known.
+    """
+
+    def __init__(self, unit: float = 0.0) -> None:
+        self._unit = unit
         self._first = math.nan  # f where the run began
         self.fallen = 0.0
         """By how much f has fallen since."""
@@ -79,6 +87,10 @@ class Values:
         """
         self.noise, self.coarse = noise, coarse
         self.scale = max(self.scale, noise / constants.PRECISE)
+
+    def printed(self, values: FloatArray) -> float:
+        """Return the step between values if the user's were written with few digits, 0 if not."""
+        return printed(values * self._unit) / self._unit if self._unit else 0.0
 
     @property
     def rounding(self) -> float:
@@ -202,12 +214,14 @@ class Differences:
         A fixed ε, when the user wants one.
     tol
         Share of the decrease so far that is not worth a query.
+    unit
+        What a value of one is in the user's f; 0 if that is not known.
     """
 
-    def __init__(self, eps: float | None = None, tol: float | None = None) -> None:
+    def __init__(self, eps: float | None = None, tol: float | None = None, unit: float = 0.0) -> None:
         self._fixed = eps
         self._tol = tol or 0.0
-        self.values = Values()
+        self.values = Values(unit)
         """What a value of f is worth."""
         self.curvatures = Curvatures()
         """How f bends."""

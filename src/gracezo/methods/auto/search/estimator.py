@@ -87,6 +87,8 @@ class TreeEstimator:
         Share of the squared norm that is not worth a query.
     background
         Whether background may stay unfound also if it is most of the gradient.
+    unit
+        What a value of one is in the user's f; 0 if that is not known.
     """
 
     d: int
@@ -98,6 +100,7 @@ class TreeEstimator:
     leave: float = constants.NEGLIGIBLE**2
     background: bool = False
     places: bool = False
+    unit: float = 0.0
 
     def estimate(self, at: Point, step: int, key: Key) -> Steps[GradientEstimate]:
         """Search, with asks no larger than the batch."""
@@ -133,7 +136,9 @@ class Estimation:
         self._ledger = Ledger(of.batch)
         self._walls = Walls(of.bounds)
         self._size = of.d - len(self._walls.fixed)  # number of coordinates that can move
-        self._differences: Differences = Differences(of.eps) if before is None else before._differences
+        self._differences: Differences = (
+            Differences(of.eps, unit=of.unit) if before is None else before._differences
+        )
         belief = Belief(self._size) if before is None else before._search.belief
         self._search: WholeSearch = WholeSearch(self._differences, belief, self._note, self._walls)
         self._again = before is not None
@@ -264,7 +269,7 @@ class Estimation:
     def _begin_anew(self) -> WholeSearch:
         """Begin with noise that is known now."""
         self._noise = self._differences.noise
-        self._differences = Differences(self._of.eps)
+        self._differences = Differences(self._of.eps, unit=self._of.unit)
         self._search = WholeSearch(self._differences, Belief(self._size), self._note, self._walls)
         self._search.centre(self._at)
         return self._search

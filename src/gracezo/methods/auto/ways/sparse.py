@@ -40,12 +40,14 @@ class Sparse:
         Counts what is asked.
     eps
         A fixed ε, when the user wants one.
+    unit
+        What a value of one is in the user's f; 0 if that is not known.
     """
 
     name = "along the few coordinates that the search finds"
 
-    def __init__(self, problem: Problem, ledger: Ledger, eps: float | None = None) -> None:
-        differences, walls = Differences(eps, problem.tol), Walls(problem.bounds)
+    def __init__(self, problem: Problem, ledger: Ledger, eps: float | None = None, unit: float = 0.0) -> None:
+        differences, walls = Differences(eps, problem.tol, unit), Walls(problem.bounds)
         support = Support(differences, walls)
 
         def found(one: Found) -> None:
