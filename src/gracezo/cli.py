@@ -69,7 +69,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(
         prog="gracezo",
-        description=gracezo.__doc__,
+        description=(gracezo.__doc__ or "").split("\n\n")[0],
         epilog="Each command has a --help of its own, with examples.",
         allow_abbrev=False,
     )
