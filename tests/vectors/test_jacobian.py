@@ -136,6 +136,35 @@ def test_noise_makes_no_columns(s: int, m: int, noise: float) -> None:
     assert found > 0
 
 
+@pytest.mark.parametrize("told", [False, True])
+@pytest.mark.parametrize("noise", [1e-6, 1e-4, 1e-3])
+def test_noise_hides_nothing_that_is_much_larger(noise: float, told: bool) -> None:
+    queries = 0
+    for seed in range(8):
+        hidden = Hidden(6, 8, seed)
+        found = gracezo.estimate_jacobian(
+            lambda x, h=hidden: h(x) + noise * h.random.normal(size=8),
+            hidden.x0,
+            seed=seed,
+            noise=noise if told else None,
+        )
+        assert np.array_equal(np.sort(found.columns), hidden.support)
+        queries += found.queries
+    assert queries <= 8 * (22 if told else 25)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_outputs_of_very_different_noise(seed: int) -> None:
+    """None is taken for the measure of another, and what parts have answered does not add up."""
+    hidden = Hidden(8, 6, seed, d=300)
+    noise = 10.0 ** hidden.random.uniform(-8, -2, 6)
+    found = gracezo.estimate_jacobian(
+        lambda x: hidden(x) + noise * hidden.random.normal(size=6), hidden.x0, seed=seed
+    )
+    assert set(found.columns) <= set(hidden.support)
+    assert np.array_equal(np.sort(found.columns), hidden.support) or not found.complete
+
+
 def test_an_output_without_slope_does_not_hide_another() -> None:
     """Of Σ x² nothing can be told at 0; Σ x is linear, and all of its coordinates matter."""
     found = gracezo.estimate_jacobian(lambda x: np.array([x.sum(), (x**2).sum()]), np.zeros(D), seed=0)
@@ -149,6 +178,40 @@ def test_outputs_that_are_steps_are_not_called_flat(step: float) -> None:
     found = gracezo.estimate_jacobian(lambda x: step * np.floor(hidden(x) / step), hidden.x0, seed=0)
     assert set(found.columns) <= set(hidden.support)
     assert len(found.columns) or not found.complete
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_integers_are_not_taken_for_a_bend_without_slope(seed: int) -> None:
+    """Near by, a staircase stands still; what bends would have been seen there."""
+    hidden = Hidden(seed=seed)
+    found = gracezo.estimate_jacobian(
+        lambda x: np.round(1000.0 * hidden(x)).astype(int), hidden.x0, seed=seed
+    )
+    assert np.array_equal(np.sort(found.columns), hidden.support)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_columns_that_are_confounded_in_a_small_set_are_not_dropped(seed: int) -> None:
+    """With hardly more probes than coordinates, columns may be uncertain one by one and large together."""
+    hidden = Hidden(s=20, m=5, seed=seed, d=50)
+    found = gracezo.estimate_jacobian(
+        lambda x: np.array([float(f"{one:.6g}") for one in hidden(x)]), hidden.x0, seed=seed
+    )
+    assert np.array_equal(np.sort(found.columns), hidden.support)
+
+
+@pytest.mark.parametrize("batch", [1, 8])
+@pytest.mark.parametrize("digits", [3, 5, 7, 12, 17])
+def test_no_point_of_an_exact_function_is_asked_twice(digits: int, batch: int) -> None:
+    hidden, asked = Hidden(m=12), set()
+
+    def rounded(x: FloatArray) -> list[float]:
+        assert x.tobytes() not in asked
+        asked.add(x.tobytes())
+        return [float(f"{one:.{digits}g}") for one in hidden(x)]
+
+    found = gracezo.estimate_jacobian(rounded, hidden.x0, batch=batch, seed=3)
+    assert len(asked) == found.queries
 
 
 def test_the_errors_of_a_dense_jacobian_are_about_what_it_errs_by() -> None:

@@ -38,7 +38,6 @@ from gracezo.core.types import FloatArray, IntArray
 from gracezo.sparse.weights import Weights
 
 CHANCE = 1e-5  # wrong columns that chance may bring about in a decoding
-_FLAT = 3.0  # times the error: answers that small say nothing
 _CLEAR = 3.0  # times the largest singular value of errors alone: what cannot be one
 _WRONG = 0.1  # of the least singular value: what a space leaves in which a column is missing is larger
 _FALL = 2.0  # by so much at least a singular value falls at the rank
@@ -76,6 +75,7 @@ def decode(
     errors: FloatArray,
     *,
     common: bool = False,
+    flat: float = 3.0,
 ) -> Decoded | None:
     """Find the columns that explain the answers to probes of a set of positions.
 
@@ -92,6 +92,8 @@ def decode(
     common
         Whether something unknown may be common to all probes (an error of r(x), which all differences
         share; or weights of one sign): it is projected out, at the price of one probe.
+    flat
+        Answers that are smaller than so many errors hold no column.
 
     Returns
     -------
@@ -112,7 +114,7 @@ def decode(
     whitened = answers / errors[:, None]
     m, p = whitened.shape
     size = stop - start
-    if np.linalg.norm(whitened) < _FLAT * math.sqrt(m * p):
+    if np.linalg.norm(whitened) < flat * math.sqrt(m * p):
         return Decoded(np.zeros(0, np.int64), np.zeros((m, 0)), 1.0, p)
     basis = np.eye(p)
     if common:
@@ -134,16 +136,34 @@ def decode(
         if len(positions) != k:
             continue
         w = basis.T @ weights.columns(positions, probes)
-        columns = np.asarray(np.linalg.lstsq(w, whitened.T, rcond=None)[0].T, np.float64)
-        rest = float(np.linalg.norm(whitened - columns @ w.T))
+        columns, left = _solved(w, whitened)
         # They explain all that anything of rank k can, or all but what a wrong one would leave at least.
         explicable = _CLEAR * float(np.linalg.norm(singular[k:])) + 1.5 * level
-        if k == size or rest <= max(explicable, _WRONG * float(singular[k - 1])):
-            rest /= math.sqrt(m * (p - k))
+        if k == size or left <= max(explicable, _WRONG * float(singular[k - 1])):
+            rest = left / math.sqrt(m * (p - k))
+            if common and 1 < k == size and rest > flat:
+                continue
             seen = _seen(columns, w, max(1.0, rest), size)
-            if k == size or seen.all():
-                return Decoded(positions[seen], columns[:, seen] * errors[:, None], rest, p - k)
+            if k == size and not seen.all():
+                # Those that are not seen may be zero, or may be confounded with each other: then the others
+                # alone leave more than all of them did.
+                columns, left = _solved(w[:, seen], whitened)
+                if left > flat * max(1.0, rest) * math.sqrt(m * (p - int(seen.sum()))):
+                    continue
+                positions, rest, seen = (
+                    positions[seen],
+                    left / math.sqrt(m * (p - int(seen.sum()))),
+                    seen[seen],
+                )
+            if seen.all():
+                return Decoded(positions, columns * errors[:, None], rest, p - len(positions))
     return None
+
+
+def _solved(w: FloatArray, answers: FloatArray) -> tuple[FloatArray, float]:
+    """Return the columns that explain answers best, and the norm of what they leave."""
+    columns = np.asarray(np.linalg.lstsq(w, answers.T, rcond=None)[0].T, np.float64)
+    return columns, float(np.linalg.norm(answers - columns @ w.T))
 
 
 def rank(answers: FloatArray, errors: FloatArray) -> tuple[int, float]:

@@ -1,69 +1,39 @@
 """How far to displace, and how large the errors of difference quotients then are, output by output.
 
 A quotient (r(x + εw) − r(x))/ε errs by rounding or noise, ν/ε, and by curvature, κε. The first probe is asked
-at ε and 4ε. If both agree to four digits, all is well; if not, 16ε tells the two kinds of errors apart: what
-bends differs more the farther one goes, and noise does not. Where it bends, nearer is better; where there is
-noise, farther, up to ε* = √(ν/κ), which two distances show. Where nothing is seen, it is looked for farther
-away before that is believed.
+at ε and 4ε. If both agree to four digits, all is well. If not, it is asked what is wrong: outputs that are
+short decimals, or single precision, have few digits; what differs at x itself is noise; and 16ε tells what
+bends, which differs more the farther one goes, from what is merely rough. Where it bends, nearer is better;
+where there is noise, farther, up to ε* = √(ν/κ). Where nothing is seen, it is looked for farther away before
+that is believed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from gracezo.core.asks import Point, Steps
+from gracezo.core.asks import Ask, Point, Role, Steps
 from gracezo.core.types import FloatArray, IntArray
-from gracezo.vectors.space import Probe, Space, slopes
+from gracezo.vectors.digits import are_single, last_digit
+from gracezo.vectors.looks import Look, Looks
+from gracezo.vectors.space import Space
 
 START = 2e-8  # ε of an exact function: about the square root of the unit roundoff
 _NEAREST = 1e-9
 _COARSE = 1e-4  # ε of a function that answers in single precision
 _AGREE = 1e-4  # of the quotient: what two distances may differ by
 _WANTED = 1e-3  # of the quotient: the error that is aimed at where there is noise
-_NEAR = 1e-2  # ε up to which outputs are taken to be nearly linear before anything is known of them
 _HIDDEN = 0.5  # of the quotient: noise that large may be all that is seen
 _LUCK = 1e3  # an error is not so many times larger than a single sample of it
 _DROWNED = 0.1  # of the quotient: an error that large may hide everything
+_LOOKS = 4  # at most, for the distance of noisy outputs
 _UNIT = 2.0**-52
 _SINGLE = 2.0**-24  # and so in single precision
+_ROUNDED = 0.3  # of the last digit: the standard error of what is rounded to it
+_SQRT2 = 2.0**0.5  # a difference has the noise of two
 _TINY = 1e-300
-
-
-@dataclass(frozen=True)
-class Look:
-    """One probe at two distances: the quotients, and by how much they differ beyond rounding."""
-
-    probe: int
-    distance: float
-    near: FloatArray
-    far: FloatArray
-    rounding: FloatArray  # standard error of r itself, by output
-
-    @property
-    def differences(self) -> FloatArray:
-        """What the two differ by, less what rounding explains, by output."""
-        excess = np.abs(self.far - self.near) - 2.0 * self.rounding / self.distance
-        return np.maximum(excess, 0.0)
-
-    @property
-    def silent(self) -> bool:
-        """Whether no output shows more than rounding."""
-        return bool((np.abs(self.far) <= 4.0 * self.rounding / self.distance).all())
-
-    @property
-    def off(self) -> float:
-        """The same, as a share of the quotient."""
-        return self.relative(self.differences)
-
-    def relative(self, errors: FloatArray) -> float:
-        """Return errors by output as a share of the quotient: the median over outputs that answer at all."""
-        answers = np.abs(self.far) > 4.0 * self.rounding / self.distance
-        if not answers.any():
-            return 0.0
-        return float(np.median(errors[answers] / np.abs(self.far[answers])))
 
 
 @dataclass
@@ -78,8 +48,6 @@ class Accuracy:
         Whether r is noisy, or coarser than double precision.
     size : int
         How many positions it displaced.
-    share : float
-        How much of what the two distances differ by is noise, where there is any; the rest is curvature.
     flat : bool
         Whether no output changed at any distance.
     tail : ndarray
@@ -89,7 +57,6 @@ class Accuracy:
     look: Look
     noisy: bool
     size: int
-    share: float = 1.0
     flat: bool = False
     tail: FloatArray = field(init=False)
 
@@ -103,17 +70,13 @@ class Accuracy:
 
     @property
     def deviations(self) -> FloatArray:
-        """The standard error of the outputs themselves: rounding, or noise as far as it was seen."""
-        look = self.look
-        if not self.noisy:
-            return look.rounding
-        seen = self.share * np.maximum(look.differences, look.off * np.abs(look.near)) * look.distance
-        return np.maximum(look.rounding, seen)
+        """The standard error of the outputs themselves: rounding, or noise."""
+        return self.look.rounding
 
     @property
     def drowned(self) -> bool:
         """Whether noise is nearly as large as the answers, as far as one may go."""
-        return self.noisy and self.look.off > _DROWNED
+        return self.noisy and self.look.off + self.look.hum > _DROWNED
 
     def errors(self, answers: FloatArray, size: int) -> FloatArray:
         """Return the standard error of quotients of so many positions, by output.
@@ -123,11 +86,9 @@ class Accuracy:
         """
         look = self.look
         rms = np.sqrt(np.nanmean(answers**2, axis=1)) if answers.shape[1] else np.abs(look.near)
-        rounding = 2.0 * look.rounding / self.distance
+        rounding = (_SQRT2 if self.noisy else 2.0) * look.rounding / self.distance
         seen, typical = look.differences / 2.0, look.off * rms
-        if self.noisy:
-            seen = np.maximum(seen, look.off * np.abs(look.near))
-        else:
+        if not self.noisy:
             seen = seen * np.sqrt(size / self.size)  # curvature of fewer positions is less
             typical = np.minimum(typical, _LUCK * (look.differences + rounding))  # an output may be linear
         parts = (rounding, typical, seen, self.tail * np.sqrt(size))
@@ -136,48 +97,6 @@ class Accuracy:
     def leave(self, left: FloatArray, size: int) -> None:
         """Note what a decoded set leaves of each output: slopes that are no columns."""
         self.tail = np.maximum(self.tail, left / np.sqrt(size))
-
-
-class _Looks:
-    """Looks around a point: one probe at two distances, and others along with it.
-
-    Parameters
-    ----------
-    at, space, rounding
-        Where, what may move, and the standard error of the outputs themselves.
-    further
-        How many other probes of the whole space may go out along with the two.
-    """
-
-    def __init__(self, at: Point, space: Space, rounding: FloatArray, further: int) -> None:
-        self._at, self._space = at, space
-        self._further = further
-        self.rounding = rounding
-        self.first = 0  # number of the probe
-        self.more: dict[int, FloatArray] = {}  # the others of the last look
-
-    def look(self, distance: float) -> Steps[Look]:
-        """Ask at this distance and four times as far; if that failed and was skipped, with another probe."""
-        size = len(self._space)
-        while True:
-            others = range(self.first + 1, self.first + 1 + self._further)
-            wanted = [Probe(self.first, 0, size, distance), Probe(self.first, 0, size, 4.0 * distance)]
-            wanted += [Probe(number, 0, size, distance) for number in others]
-            near, far, *rest = (yield from slopes(self._at, self._space, wanted)).T
-            answered = zip(others, rest, strict=True)
-            self.more = {number: one for number, one in answered if np.isfinite(one[0])}
-            if np.isfinite(near[0] + far[0]):
-                return Look(self.first, distance, near, far, self.rounding)
-            self.first += 1 + self._further
-
-    def bends(self, seen: Look) -> Steps[bool]:
-        """Ask sixteen times as far: what two distances differ by is curvature if it then is larger."""
-        probe = Probe(seen.probe, 0, len(self._space), 16.0 * seen.distance)
-        if probe.distance > self._space.farthest:
-            return False
-        farther = (yield from slopes(self._at, self._space, [probe]))[:, 0]
-        change, before = np.abs(farther - seen.far), np.abs(seen.far - seen.near)
-        return bool(np.median(change) > 2.0 * np.median(before))
 
 
 def accuracy(
@@ -202,74 +121,102 @@ def accuracy(
     assert at.outputs is not None
     most = space.farthest / 4.0
     rounding = _UNIT * np.abs(at.outputs) + _TINY
-    looks = _Looks(at, space, rounding if noise is None else np.hypot(rounding, noise), further)
-    noisy = noise is not None and bool(noise.any())
-    exact = noise is not None and not noisy
-    single = noise is None and _is_single(at.outputs)
-    seen = yield from looks.look(_COARSE if noisy or single else START)
-    if single:
-        noisy = _is_single(at.outputs + seen.near * seen.distance)
+    told = noise is not None and bool(noise.any())
+    single = noise is None and are_single(at.outputs)
+    looks = Looks(at, space, rounding if noise is None else np.hypot(rounding, noise), further)
+    first = _typical(looks.rounding, at.outputs) if told else _COARSE if single else START
+    seen = yield from looks.look(min(first, most))
+    noisy = told or (single and are_single(at.outputs + seen.near * seen.distance))
+    if single and noisy:
+        seen = looks.known(seen, _SINGLE * np.abs(at.outputs) + _TINY)
+    elif single:  # the outputs at x happen to be short numbers
+        seen = yield from looks.look(START)
+    while True:
+        if noise is None and not noisy and (digit := _last_digit(at, seen)) is not None:
+            noisy, seen = True, looks.known(seen, _ROUNDED * digit)
+        if not seen.silent or seen.distance >= most:
+            break
+        farther = seen.distance * _COARSE / START
         if noisy:
-            looks.rounding = _SINGLE * np.abs(at.outputs) + _TINY
-            seen = replace(seen, rounding=looks.rounding)
-        else:  # the outputs at x happen to be short numbers
-            seen = yield from looks.look(START)
-    while seen.silent and seen.distance < most:
-        seen = yield from looks.look(min(seen.distance * _COARSE / START, most))
-    share, flat = 1.0, seen.silent
-    if noisy or seen.off > _AGREE:
-        bends = exact or (not noisy and (yield from looks.bends(seen)))
-        if bends:
-            nearer = yield from looks.look(max(seen.distance * _AGREE / 10.0 / seen.off, _NEAREST))
-            bends = exact or nearer.off <= 2.0 * seen.off  # of noise it would be many times larger
-            seen = nearer
-        if not bends:
-            noisy = True
-            seen, share = yield from _balanced(seen, at.outputs, looks.look, most)
-    probes = np.array([seen.probe, *looks.more], np.int64)
-    answers = np.column_stack([seen.near, *looks.more.values()])
-    return Accuracy(seen, noisy, len(space), share, flat), probes, answers
+            farther = min(farther, max(10.0 * seen.distance, _typical(looks.rounding, at.outputs)))
+        seen = yield from looks.look(min(farther, most))
+    flat = seen.silent
+    if not noisy and seen.off > _AGREE:
+        seen, noisy = yield from _explained(at, seen, looks, exact=noise is not None)
+    if noisy:
+        seen = yield from _balanced(at.outputs, seen, looks, most)
+    probes = np.array([seen.probe, *seen.others], np.int64)
+    answers = np.column_stack([seen.near, *seen.others.values()])
+    return Accuracy(seen, noisy, len(space), flat), probes, answers
 
 
-def _balanced(
-    seen: Look, outputs: FloatArray, look: Callable[[float], Steps[Look]], most: float
-) -> Steps[tuple[Look, float]]:
-    """Go farther while noise is what errs, and back where curvature does; return also the share of noise.
+def _last_digit(at: Point, seen: Look) -> FloatArray | None:
+    """Return the unit of the last digit, where outputs have moved and are short decimals."""
+    assert at.outputs is not None
+    moved = seen.distance * np.stack([0.0 * seen.near, seen.near, 4.0 * seen.far])
+    return last_digit(at.outputs + moved) if moved.any() else None
+
+
+def _typical(noise: FloatArray, outputs: FloatArray) -> float:
+    """Return ε* of outputs that change by as much as they are over the scale, and bend by as much."""
+    return float(np.sqrt(np.median(noise / np.maximum(np.abs(outputs), noise + _TINY))))
+
+
+def _explained(at: Point, seen: Look, looks: Looks, *, exact: bool) -> Steps[tuple[Look, bool]]:
+    """Find why two distances differ: by noise, by bends, or because outputs are rough; return if noisy.
+
+    What is noisy differs at x itself: another answer there, with the variance 2ν², and what the look differs
+    by, with 26/16 ν², show by how much. A function that says the same again may bend, and is then looked at
+    nearer; if that does not help, it is rough.
+    """
+    assert at.outputs is not None
+    if exact:
+        return (yield from looks.look(_nearer(seen))), False
+    asked = False
+    if seen.off < _HIDDEN:  # noise is hardly ever so small, at so small a distance
+        asked = yield from looks.bends(seen)
+    if not asked:
+        (again,) = yield Ask.at(at.x, Role.AGAIN)
+        if np.isfinite(again).all() and not np.array_equal(again, at.outputs):
+            noise = np.sqrt(((again - at.outputs) ** 2 / 2.0 + seen.noise**2) / 2.0)
+            return looks.known(seen, noise, guessed=True), True
+        asked = seen.off >= _HIDDEN and (yield from looks.bends(seen))
+    if asked:
+        nearer = yield from looks.look(_nearer(seen))
+        if nearer.off <= 2.0 * seen.off and not nearer.stands_still_unlike(seen):
+            return nearer, False  # of what is rough, it would be many times larger
+        seen = seen if nearer.silent else nearer
+    rough = np.maximum(seen.differences, seen.off * np.abs(seen.near)) * seen.distance
+    return looks.known(seen, rough / 2.0, guessed=True), True
+
+
+def _nearer(seen: Look) -> float:
+    """Return the distance at which what bends agrees."""
+    return max(seen.distance * _AGREE / 10.0 / seen.off, _NEAREST)
+
+
+def _balanced(outputs: FloatArray, seen: Look, looks: Looks, most: float) -> Steps[Look]:
+    """Go farther while noise is what errs, and back where curvature does.
 
     The errors are ν/ε + κε, least at ε* = √(ν/κ) (Moré & Wild, *Estimating derivatives of noisy simulations*,
-    ACM TOMS 38, 2012). What the first look shows is taken for noise. Unless more of it is seen, κ is taken to
-    be as large as the answer is, or as the outputs are where that is not seen: a function that bends by as
-    much as it changes over the scale.
+    ACM TOMS 38, 2012). Unless more of it is seen, κ is taken to be as large as the answer is: a function that
+    bends by as much as it changes over the scale. Where ν is guessed from few answers, further looks may
+    raise it.
     """
-    noise = seen.differences * seen.distance  # ν by output
-    humming, bend = seen.off, 0.0  # the two errors at this distance, as shares of the quotient
-    while seen.off > 2.0 * _WANTED:
-        if humming < _HIDDEN:
-            curvature = max(1.0, bend / seen.distance)
-            wanted = float(np.sqrt(humming * seen.distance / curvature))
-            if 2.0 * wanted * curvature > seen.off / 2.0:  # not even half of the error
-                break
-        else:
-            typical = float(np.sqrt(np.median(noise / np.maximum(np.abs(outputs), noise + _TINY))))
-            first = typical if seen.distance >= _NEAR else min(typical, _NEAR)
-            wanted = max(first, seen.distance * _NEAR / _COARSE)
+    for _ in range(_LOOKS):
+        if seen.hum + seen.off <= 2.0 * _WANTED:
+            break
+        curvature = max(1.0, seen.off / (3.0 * seen.distance))
+        wanted = float(np.sqrt(seen.hum * seen.distance / curvature))
+        if seen.silent:
+            wanted = max(_typical(looks.rounding, outputs), 10.0 * seen.distance)
         wanted = min(wanted, most)
-        if wanted == seen.distance:
-            break
-        if humming >= _HIDDEN:
-            noise = np.maximum(noise, seen.differences * seen.distance)
-        last, seen = seen, (yield from look(wanted))
-        humming = min(seen.off, seen.relative(noise / seen.distance)) or seen.off
-        bend = seen.off - humming
-        if last.off < min(_HIDDEN, seen.off):  # it was better there
-            seen, humming = (yield from look(last.distance)), last.off
-            break
-    return seen, min(1.0, humming / max(seen.off, _TINY))
-
-
-def _is_single(outputs: FloatArray) -> bool:
-    """Whether outputs have the digits of single precision: no more, and not all of them much fewer."""
-    with np.errstate(over="ignore", under="ignore"):
-        beyond = np.abs(outputs.astype(np.float32) - outputs)
-        short = outputs.astype(np.float16) == outputs
-    return bool((beyond <= 8.0 * _UNIT * np.abs(outputs)).all() and not short.all())
+        if 2.0 * (seen.hum * seen.distance / wanted + curvature * wanted) > seen.hum + seen.off:
+            break  # not even half of the error
+        last, seen = seen, (yield from looks.look(wanted))
+        if seen.guessed:
+            more = np.sqrt((2.0 * looks.rounding**2 + seen.noise**2) / 3.0)
+            seen = looks.known(seen, np.maximum(looks.rounding, more), guessed=True)
+        if last.hum + last.off < seen.hum + seen.off:  # it was better there
+            return replace(last, rounding=looks.rounding)
+    return seen

@@ -16,18 +16,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 
 import numpy as np
 
 from gracezo.core.asks import OutOfQueries, Point, Steps
-from gracezo.core.types import FloatArray, IntArray
+from gracezo.core.types import FloatArray
 from gracezo.sparse.music import Decoded, decode, rank, spare
 from gracezo.vectors.accuracy import Accuracy, accuracy
+from gracezo.vectors.density import Density
 from gracezo.vectors.found import Columns
+from gracezo.vectors.sets import Set
 from gracezo.vectors.space import Probe, Space, slopes
 
-_FILL = 0.5  # columns aimed at in a part, in units of the rank
+_FLAT = 3.0  # times the error, which is roughly known: answers that small say nothing
+_FLAT_NOISY = 1.7  # and where the noise was measured
 _SPARE = 2  # probes of a set beyond its rank
 _VISIBLE = 3.0  # times its error: what is left of answers that is more than one
 _TAIL_SHARE = 0.05  # of the squared answers of an output: a larger dense tail may be columns not found
@@ -38,59 +40,7 @@ _TINY_PARTS = 3  # sets that are looked at when the whole space does not decode
 _DENSE = (
     5e-3  # of what such a part would answer if all coordinates mattered as much: more is a dense Jacobian
 )
-_NEW = 0.05  # of an answer: what is outside of the span of others that large is no error
-_OFTEN = 32  # decoding is tried at least each time that there are so much more probes, one in as many
 _TINY = 20  # each has so many times fewer coordinates than there would be to a column, were there m of them
-
-
-@dataclass
-class _Set:
-    """Positions from `start` to `stop`, and what probes of them have answered."""
-
-    start: int
-    stop: int
-    probes: IntArray
-    answers: FloatArray  # m × len(probes)
-    seen: int = 0  # answers that are in the basis of their span
-    basis: FloatArray = field(default_factory=lambda: np.zeros((0, 0)))
-    news: float = 1.0  # the share of the last answer outside of the span of those before
-
-    def __len__(self) -> int:
-        return self.stop - self.start
-
-    def grows(self, unit: FloatArray) -> bool:
-        """Whether the last answer shows a dimension of its own, by Gram and Schmidt: then nothing decodes.
-
-        Not that it must not: where columns stand out of a background, the last answer is new as well. So
-        among many probes it is tried now and then all the same.
-        """
-        count = self.answers.shape[1]
-        if self.basis.shape[1] < count:
-            wider = np.zeros((len(unit), 2 * count))
-            if self.seen:
-                wider[:, : self.seen] = self.basis[:, : self.seen]
-            self.basis = wider
-        for place in range(self.seen, count):
-            answer = self.answers[:, place] / unit
-            rest, span = answer, self.basis[:, :place]
-            for _ in range(2):
-                rest = rest - span @ (span.T @ rest)
-            left = float(np.linalg.norm(rest))
-            self.news = left / max(float(np.linalg.norm(answer)), 1e-300)
-            self.basis[:, place] = rest / max(left, 1e-300)
-        self.seen = count
-        return self.news > _NEW and bool(count % max(1, count // _OFTEN))
-
-    def without(self, part: _Set, known: Decoded | None, space: Space) -> _Set:
-        """Return what is left without a part at its beginning, asked as it was or known by its columns."""
-        asked = np.isin(self.probes, part.probes)
-        answers = np.full_like(self.answers, np.nan)
-        answers[:, asked] = self.answers[:, asked] - part.answers[:, np.isin(part.probes, self.probes)]
-        if known is not None and not asked.all():
-            weights = space.weights.columns(known.positions, self.probes[~asked])
-            answers[:, ~asked] = self.answers[:, ~asked] - known.columns @ weights.T
-            asked[:] = True
-        return _Set(part.stop, self.stop, self.probes[asked], answers[:, asked])
 
 
 class Search:
@@ -132,14 +82,15 @@ class Search:
         self._wary = wary
         self._m = len(at.outputs)
         self._accuracy: Accuracy | None = None
-        self._root = _Set(0, len(space), np.zeros(0, np.int64), np.zeros((self._m, 0)))
-        self._open: list[_Set] = []
+        self._root = Set(0, len(space), np.zeros(0, np.int64), np.zeros((self._m, 0)))
+        self._open: list[Set] = []
         self._positions: list[int] = []
         self._columns: list[FloatArray] = []
         self._seen = 0  # positions whose columns are known
         self._left = 0.0  # squared norm of what was too small to be looked at
         self._dry = 0  # probes since a column was found
         self._dense = False
+        self._overlooked = False  # whether the answers of sets do not add up
         self._unit = np.ones(self._m)  # of the outputs: their errors at the beginning
 
     # ------------------------------------------------------------ the search
@@ -173,6 +124,9 @@ class Search:
         root = self._root
         self._open = [root]
         decoded = yield from self._grow(root)
+        self._density = Density(len(root), max(1, rank(root.answers, self._errors(root))[0]))
+        if decoded is None:
+            self._density.full(len(root))
         doubtful = self._wary
         while True:
             if decoded is not None:
@@ -193,7 +147,7 @@ class Search:
                 return True
             decoded = self._decoded(self._open[-1])
 
-    def _grow(self, some: _Set) -> Steps[Decoded | None]:
+    def _grow(self, some: Set) -> Steps[Decoded | None]:
         """Ask probe after probe of a set until it decodes; None if it does not with more than m of them."""
         number = 0
         while True:
@@ -226,7 +180,7 @@ class Search:
     def _noisy(self) -> bool:
         return self._accuracy is not None and self._accuracy.noisy
 
-    def _ask(self, some: _Set, numbers: Sequence[int]) -> Steps[None]:
+    def _ask(self, some: Set, numbers: Sequence[int]) -> Steps[None]:
         """Ask further probes of a set; those that failed and were skipped are left out."""
         assert self._accuracy is not None
         probes = [Probe(number, some.start, some.stop, self._accuracy.distance) for number in numbers]
@@ -236,32 +190,49 @@ class Search:
         some.answers = np.column_stack([some.answers, answers[:, there]])
         self._dry += len(numbers)
 
-    def _decoded(self, some: _Set) -> Decoded | None:
+    def _decoded(self, some: Set) -> Decoded | None:
         """Decode a set; columns that leave much of it, and more than errors, are not all there are."""
-        errors = self._errors(some)
-        decoded = decode(
+        decoded = self._decode(some)
+        visible = _FLAT_NOISY if self._noisy else _VISIBLE
+        if decoded is not None and decoded.rest > visible:
+            # By output, each in units of its own: an output that is known well does not speak for others.
+            left, whole = self._left_by(decoded, some), np.sqrt(np.mean(some.answers**2, axis=1))
+            seen = left > visible * self._errors(some)
+            if (seen & (left > math.sqrt(_TAIL_SHARE) * whole)).any():
+                return None
+        return decoded
+
+    def _decode(self, some: Set) -> Decoded | None:
+        return decode(
             self._space.weights,
             some.probes,
             some.start,
             some.stop,
             some.answers,
-            errors,
+            self._errors(some),
             common=self._common,
+            flat=_FLAT_NOISY if self._noisy else _FLAT,
         )
-        if decoded is not None and decoded.rest > _VISIBLE:
-            # By output, each in units of its own: an output that is known well does not speak for others.
-            left, whole = self._left_by(decoded, some), np.sqrt(np.mean(some.answers**2, axis=1))
-            if ((left > _VISIBLE * errors) & (left > math.sqrt(_TAIL_SHARE) * whole)).any():
-                return None
-        return decoded
 
-    def _left_by(self, decoded: Decoded, some: _Set) -> FloatArray:
+    def _single(self, some: Set) -> None:
+        """Take what a single coordinate answers for its column, though it leaves more than errors.
+
+        Then either its errors are larger than said, or columns elsewhere were overlooked or are wrong.
+        """
+        decoded = self._decode(some)
+        if decoded is not None:
+            self._keep(decoded, some)
+        if decoded is None or decoded.rest > _VISIBLE:
+            self._overlooked = True
+            self._left += self._norm(some) ** 2
+
+    def _left_by(self, decoded: Decoded, some: Set) -> FloatArray:
         """Return what the columns of a set leave of its answers, root mean square by output."""
         weights = self._space.weights.columns(decoded.positions, some.probes)
         squares = ((some.answers - decoded.columns @ weights.T) ** 2).sum(axis=1)
         return np.asarray(np.sqrt(squares / max(1, decoded.spare)), np.float64)
 
-    def _errors(self, some: _Set) -> FloatArray:
+    def _errors(self, some: Set) -> FloatArray:
         assert self._accuracy is not None
         own = self._accuracy.errors(some.answers, len(some))
         if some is self._root or not len(self._root.probes):
@@ -269,7 +240,7 @@ class Search:
         # What is left of a difference has the errors of what it was taken from.
         return np.maximum(own, self._accuracy.errors(self._root.answers, len(some)))
 
-    def _keep(self, decoded: Decoded, some: _Set) -> None:
+    def _keep(self, decoded: Decoded, some: Set) -> None:
         """Note the columns of a set; what they leave beyond its errors is a dense tail from now on."""
         assert self._accuracy is not None
         if decoded.rest > _VISIBLE and decoded.spare > 1:
@@ -277,22 +248,22 @@ class Search:
         self._positions += decoded.positions.tolist()
         self._columns += list(decoded.columns.T)
         self._seen += len(some)
+        self._density.decoded(len(some), len(decoded.positions))
         if len(decoded.positions):
             self._dry = 0
 
-    def _split(self, some: _Set) -> Steps[bool]:
+    def _split(self, some: Set) -> Steps[bool]:
         """Split off a part that should hold about m/2 columns; return whether it is decoded."""
         n = len(some)
-        if n <= 1:  # a single coordinate that does not decode: its errors are larger than said
-            self._left += self._norm(some) ** 2
+        if n <= 1:
+            self._single(some)
             return True
-        rank_seen = max(1, rank(self._root.answers, self._errors(self._root))[0])
-        density = (len(self._columns) + 1) / (self._seen + 1) if self._seen else 2.0 * rank_seen / n
-        size = int(np.clip(round(_FILL * rank_seen / density), 1, n // 2))
-        part = _Set(some.start, some.start + size, np.zeros(0, np.int64), np.zeros((self._m, 0)))
+        size = self._density.part(n)
+        part = Set(some.start, some.start + size, np.zeros(0, np.int64), np.zeros((self._m, 0)))
         self._open += [some]  # what is left open if the queries end here
         decoded = yield from self._grow(part)
         if decoded is None:
+            self._density.full(size)
             missing = some.probes[~np.isin(some.probes, part.probes)].tolist()
             for first in range(0, len(missing), self._batch):
                 yield from self._ask(part, missing[first : first + self._batch])
@@ -301,7 +272,7 @@ class Search:
             self._open += [part]
         else:
             self._keep(decoded, part)
-        self._open += [some.without(part, decoded, self._space)]
+        self._open += [some.without(part, decoded, self._space, noisy=self._noisy)]
         return decoded is not None
 
     def _is_dense(self) -> Steps[bool]:
@@ -331,7 +302,7 @@ class Search:
         assert self._accuracy is not None
         return self._accuracy.noisy or self._space.lopsided
 
-    def _most(self, some: _Set) -> int:
+    def _most(self, some: Set) -> int:
         """Return how many probes of a set are asked before it is split.
 
         As long as each shows a dimension of its own: until there are more than outputs. Then it is known how
@@ -344,7 +315,7 @@ class Search:
             return min(enough, full) if self._wary else enough
         return full
 
-    def _norm(self, some: _Set) -> float:
+    def _norm(self, some: Set) -> float:
         """Return how large the answers of a set are: root mean square in units of the errors of the whole."""
         assert self._accuracy is not None
         unit = self._accuracy.errors(self._root.answers, len(self._root))[:, None]
@@ -354,7 +325,7 @@ class Search:
 
     def _found(self, complete: bool, spent: bool) -> Columns:
         assert self._accuracy is not None
-        complete = complete and (bool(self._columns) or not self._accuracy.drowned)
+        complete = complete and not self._overlooked and (bool(self._columns) or not self._accuracy.drowned)
         root, space = self._root, self._space
         at = np.array(self._positions, np.int64)
         values: FloatArray = np.array(self._columns).T.reshape(self._m, len(at))

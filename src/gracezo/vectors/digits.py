@@ -1,0 +1,56 @@
+"""How many digits outputs have: fewer than double precision, if a program wrote them down or computed so."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from gracezo.core.types import FloatArray
+
+_UNIT = 2.0**-52
+_SHORT = 12  # significant decimal digits; computed numbers have more
+
+
+def are_single(outputs: FloatArray) -> bool:
+    """Whether outputs have the digits of single precision: no more, and not all of them much fewer."""
+    with np.errstate(over="ignore", under="ignore"):
+        beyond = np.abs(outputs.astype(np.float32) - outputs)
+        short = outputs.astype(np.float16) == outputs
+    if (beyond > 8.0 * _UNIT * np.abs(outputs)).any() or short.all():
+        return False
+    return last_digit(outputs[None]) is None
+
+
+def last_digit(outputs: FloatArray) -> FloatArray | None:
+    """Return the unit of the last decimal digit of each output, or None where they are no short decimals.
+
+    Numbers are written with so many significant digits, or with so many after the point. The number of
+    either is the largest that is met; of the two units the larger is right.
+
+    Parameters
+    ----------
+    outputs
+        A row for each query, a column for each output.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> last_digit(np.array([[1.25, 130.0], [1.5, 131.0]])).tolist()  # three significant digits
+    [0.01, 1.0]
+    >>> last_digit(np.array([[0.1 + 0.2, 1.0]])) is None
+    True
+    """
+    size = np.abs(outputs)
+    there = (size > 0.0) & np.isfinite(size)
+    if not there.any():
+        return None
+    first = np.floor(np.log10(np.where(there, size, 1.0)))  # the exponent of the first digit
+    last = np.full(size.shape, np.inf)  # and of the last
+    for digits in range(_SHORT, 0, -1):
+        unit = 10.0 ** (first - digits + 1)
+        even = np.abs(size / unit - np.round(size / unit)) <= 4.0 * _UNIT * size / unit
+        last = np.where(even, first - digits + 1, last)
+    if np.isinf(last[there]).any():
+        return None
+    significant = float((first - last)[there].max())
+    largest = np.where(there, first, -np.inf).max(axis=0)
+    return np.asarray(10.0 ** np.maximum(largest - significant, last[there].min()), np.float64)
