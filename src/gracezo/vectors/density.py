@@ -69,7 +69,8 @@ def _price(part: FloatArray, rest: FloatArray, m: int) -> FloatArray:
     The part is asked: 1 query if it is empty, k and two spare ones for k ≤ m columns, m + 2 if it does not
     decode. The rest is what is left; it is known if it holds no more than m. What does not decode is split
     again, which takes 1 + 3/m queries for each column beyond m and 1 + √m/2 besides (as dynamic programming
-    has it for known numbers, to 10 % for m = 2 to 30). All this of sets that hold more than m columns together: others were decoded.
+    has it for known numbers, to 10 % for m = 2 to 30). All this of sets that hold more than m columns
+    together: others were decoded.
     """
     none, fits = np.exp(-part), _within(m, part)
     asked = part * _within(m - 1, part) + _SPARE * (fits - none) + none + (m + _SPARE) * (1.0 - fits)
