@@ -139,6 +139,31 @@ def test_no_point_of_the_box_is_below_the_floor(seed: int) -> None:
     assert lowest >= case.floor - case.grain - 1e-9 * case.height if np.isfinite(case.floor) else True
 
 
+@pytest.mark.parametrize(
+    "seed", [50020, 50543, 60364, 60557, 61323, 62437, 64269, 65250, 68506, 70826, 70876]
+)
+def test_what_was_claimed_falsely_once_is_not_any_more(seed: int) -> None:
+    """Coarse beside an offset, bowls in front of walls and plateaus, kinks left alone, a singular fit."""
+    outcome = run(claims.drawn(seed), seed)
+    assert outcome.word not in {"FALSE", "CRASHED"}, outcome.message
+
+
+def test_another_minimum_is_told_from_a_false_claim() -> None:
+    """f has minima at ±1, the one at −1 a little higher."""
+    two = Case(
+        "two",
+        lambda x: float((x[0] ** 2 - 1) ** 2 - 0.1 * x[0]),
+        np.array([-0.8]),
+        -0.1,
+        around=np.zeros(1, int),
+    )
+    words = [
+        run(two, 0, lambda fun, *_, x=x, **__: ending(np.array([x]), fun(np.array([x])), 1)).word
+        for x in (-0.9873, -0.5, 1.0123)
+    ]
+    assert words == ["local", "FALSE", "solved"]
+
+
 @pytest.mark.parametrize("name", known.FAMILIES)
 def test_known_cases_begin_above_their_floor(name: str) -> None:
     case = known.drawn(name, 3)

@@ -116,7 +116,8 @@ class Verdict:
         if not 0 < 2 * len(suspects) <= constants.CLEARLY * self.spent:
             return False
         lengths, rounding = support.lengths()[suspects], self.differences.rounding
-        return (yield from uphill(at, support.indices[suspects], lengths, rounding, self.box))
+        most = max(constants.SMALL * self.fallen, rounding / constants.BLUR)
+        return (yield from uphill(at, support.indices[suspects], lengths, rounding, self.box, most))
 
     def _crossed(self, at: Point, rng: np.random.Generator) -> Steps[bool]:
         """Return whether f has kinks here that couple coordinates, as far as differences can show it."""
@@ -133,15 +134,25 @@ class Verdict:
 
 
 def uphill(
-    at: Point, coordinates: IntArray, lengths: FloatArray, rounding: float, box: Box | None = None
+    at: Point,
+    coordinates: IntArray,
+    lengths: FloatArray,
+    rounding: float,
+    box: Box | None = None,
+    most: float = math.inf,
 ) -> Steps[bool]:
-    """Return whether f plainly rises on both sides of each coordinate, so far away, for two queries each."""
+    """Return whether f plainly rises on both sides of each coordinate, so far away, for two queries each.
+
+    By no more than `most` on one side or the other: between two places f may be lower by as much as it has
+    risen to both.
+    """
     both, sides = np.concatenate([lengths, -lengths]), np.tile(coordinates, 2)
     if box is not None:  # a bound needs no query: there is nothing beyond it
         open_ = box.place(at.x, sides, both) != at.x[sides]
         both, sides = both[open_], sides[open_]
     changes, _ = yield from insisted(at, SparseRows.coordinates(sides, both), Role.CONFIRM)
-    return bool(np.all(changes > constants.TRUST * rounding))
+    near = all(changes[sides == coordinate].min() <= most for coordinate in np.unique(sides))
+    return near and bool(np.all(changes > constants.TRUST * rounding))
 
 
 def coupled(

@@ -419,6 +419,18 @@ def test_uphill_costs_two_queries_a_coordinate(side: float) -> None:
     assert (stands, [(len(ask), ask.role) for ask in asks]) == (side == 0.0, [(6, Role.CONFIRM)])
 
 
+@pytest.mark.parametrize(("off", "stands"), [(0.0, True), (0.3, False)])
+def test_a_rise_to_both_sides_of_a_wide_place_may_hide_a_kink(off: float, stands: bool) -> None:
+    """f is lower between by as much as it has risen to both sides, at the most."""
+
+    def f(x: FloatArray) -> float:
+        return float(np.abs(x - off).sum())
+
+    lengths = np.full(2, 1e-3 if stands else 1.0)
+    told, _ = followed(uphill(at(f, 0.0, 0.0), np.arange(2), lengths, 1e-15, most=0.01), f)
+    assert told == stands
+
+
 @pytest.mark.parametrize(("n", "batch"), [(3, 1), (4, 4)])
 def test_each_point_of_a_run_among_kinks_has_the_value_of_f_there(n: int, batch: int) -> None:
     def valley(x: FloatArray) -> float:

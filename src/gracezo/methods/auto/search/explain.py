@@ -129,7 +129,11 @@ def _fit(
     variance = (met * np.array([row.error for row in rows])) ** 2
     covariance = _covariance(group, order, rows, tau)
     covariance.flat[:: len(values) + 1] += variance + (1e-12 * values) ** 2 + 1e-300
-    root = np.linalg.cholesky(covariance)
+    try:
+        root = np.linalg.cholesky(covariance)
+    except np.linalg.LinAlgError:  # of one coordinate, the rows of an exact f are multiples of each other
+        covariance.flat[:: len(values) + 1] *= 1.0 + 1e-12
+        root = np.linalg.cholesky(covariance)
     gone = order.gone(low, high)[::stride]
     y = np.linalg.solve(root, values)
     columns = np.linalg.solve(root, np.array([row.at(positions) for row in rows]) * ~gone)
