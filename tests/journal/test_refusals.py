@@ -68,7 +68,7 @@ def test_another_function(journal: Path) -> None:
 
 def test_fingerprints() -> None:
     assert fingerprint(Valley()) == "gracezo.testing:Valley"
-    assert fingerprint(Valley().many) == "gracezo.testing:Valley.many"
+    assert fingerprint(Valley().many) == "gracezo.testing.functions:Valley.many"
     assert fingerprint(len) == "builtins:len"
     versioned = partial(f)
     versioned.fingerprint = "f, data of May"  # type: ignore[attr-defined]
