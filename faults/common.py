@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import random
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,17 +16,41 @@ import numpy as np
 import gracezo
 from gracezo.testing import Case, Valley, assert_same
 
-Attempt: TypeAlias = Callable[[random.Random, Path], None]
+
+class Dice(random.Random):
+    """What an attempt is drawn with. Its sizes can be held down, so that what fails is found smaller.
+
+    Parameters
+    ----------
+    seed
+        What it draws depends on this alone,
+    at_most
+        and on how large each size may be, by its name.
+    """
+
+    def __init__(self, seed: str, at_most: Mapping[str, int] | None = None) -> None:
+        super().__init__(seed)
+        self._at_most = dict(at_most or {})
+        self.sizes: dict[str, int] = {}
+        """The sizes that were drawn; of one that was drawn several times, the largest."""
+
+    def size(self, name: str, low: int, high: int) -> int:
+        """Draw how large something is: queries, mutations, kills."""
+        drawn = min(self.randint(low, high), max(1, self._at_most.get(name, high)))
+        self.sizes[name] = max(drawn, self.sizes.get(name, 0))
+        return drawn
+
+
+Attempt: TypeAlias = Callable[[Dice, Path], None]
 
 ERRORS = (gracezo.JournalError, gracezo.JournalWriteError)
 METHODS = ("auto", "grace", "fdsa", "gld", "zoro", "rs")
 
 
-def case(dice: random.Random, most: int = 120) -> dict[str, Any]:
+def case(dice: Dice, most: int = 120) -> dict[str, Any]:
     """Return a small run, as keywords of `minimize`."""
-    return Case(
-        dice.choice(METHODS), max_queries=dice.randint(min(most, 20), most), seed=dice.randrange(1000)
-    ).arguments(batch=dice.choice([1, 4]))
+    method, queries = dice.choice(METHODS), dice.size("queries", min(most, 20), most)
+    return Case(method, max_queries=queries, seed=dice.randrange(1000)).arguments(batch=dice.choice([1, 4]))
 
 
 def expected(arguments: dict[str, Any]) -> gracezo.Result:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import random
 import shlex
 import signal
 import subprocess
@@ -19,7 +18,7 @@ from typing import Any
 import numpy as np
 
 import gracezo
-from faults.common import METHODS, Counted, Hanging
+from faults.common import METHODS, Counted, Dice, Hanging
 from faults.crews import OTHERS, OURS, crew, processes_of
 from gracezo.testing import Valley
 
@@ -27,11 +26,11 @@ DYING = (*("ours",) * 10, *("one",) * 4, *("pool",) * 5, "loky")  # how often, b
 HANGING = ("ours", "one", "threads", "pool", "loky", "command", "command in threads", "command in ours")
 
 
-def dying(dice: random.Random, folder: Path, kinds: Sequence[str] = DYING) -> None:
+def dying(dice: Dice, folder: Path, kinds: Sequence[str] = DYING, deadly: float = 0.2) -> None:
     """One evaluation in five ends its process: never more calls than were bought, and all are counted."""
-    calls = Counted(folder / "calls", deadly=dice.choice([0.05, 0.2, 0.2, 0.5]))
+    calls = Counted(folder / "calls", deadly=deadly)
     kind = dice.choice(kinds)
-    budget = dice.randint(5, 60 if kind in OURS else 25)
+    budget = dice.size("queries", 5, 60 if kind in OURS else 25)
     rule = dice.choice(["raise", "skip", "retry"])
     arguments: dict[str, Any] = {"method": dice.choice(METHODS), "sparsity": 3, "max_queries": budget}
     arguments |= {"seed": dice.randrange(99), "on_failure": rule, "batch": dice.choice([1, 4])}
@@ -47,7 +46,7 @@ def dying(dice: random.Random, folder: Path, kinds: Sequence[str] = DYING) -> No
         assert calls.calls() <= result.nfev <= budget, (kind, calls.calls(), result.nfev)
 
 
-def hanging(dice: random.Random, folder: Path, kinds: Sequence[str] = HANGING) -> None:
+def hanging(dice: Dice, folder: Path, kinds: Sequence[str] = HANGING) -> None:
     """`max_seconds=2` returns within 3 s, and no process of ours is left 2 s later."""
     kind = dice.choice(kinds)
     mark = f"gracezo-fault-{os.getpid()}-{dice.randrange(10**9)}"
@@ -66,7 +65,7 @@ def hanging(dice: random.Random, folder: Path, kinds: Sequence[str] = HANGING) -
         time.sleep(2.0)
         ours = set(_children()) - before - processes_of(workers)
         assert not ours, f"{kind}: {len(ours)} processes are left"
-        assert not _with(mark), f"{kind}: the program is left"
+        assert not running(mark), f"{kind}: the program is left"
 
 
 def _children() -> list[int]:
@@ -77,7 +76,8 @@ def _children() -> list[int]:
     return found
 
 
-def _with(mark: str) -> list[str]:
+def running(mark: str) -> list[str]:
+    """Return the processes that have a mark on their command line."""
     found = []
     for entry in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):
@@ -92,7 +92,7 @@ NONSENSE: list[Any] = [
 ODD: list[Any] = [Fraction(1, 3), np.float32(0.1), np.array([0.5]), np.int64(3), True]
 
 
-def nonsense(dice: random.Random, folder: Path) -> None:
+def nonsense(dice: Dice, folder: Path) -> None:
     """Whatever a function returns or raises: documented exceptions, with the best so far."""
     bad = dice.choice(NONSENSE)
     share = dice.choice([0.02, 0.2, 1.0])
@@ -113,7 +113,7 @@ def nonsense(dice: random.Random, folder: Path) -> None:
                 valley.x0,
                 method=dice.choice(METHODS),
                 sparsity=3,
-                max_queries=dice.randint(1, 80),
+                max_queries=dice.size("queries", 1, 80),
                 on_failure=dice.choice(["raise", "skip", "retry"]),
                 seed=dice.randrange(99),
             )
@@ -122,7 +122,7 @@ def nonsense(dice: random.Random, folder: Path) -> None:
     assert result.nfev == len(valley.points)
 
 
-def boxes(dice: random.Random, folder: Path) -> None:
+def boxes(dice: Dice, folder: Path) -> None:
     """Random boxes, scales and budgets: no point outside or not finite, no query beyond the budget."""
     d = dice.choice([1, 2, 7, 60])
     scale = 10.0 ** dice.randint(-200, 150)
@@ -133,7 +133,7 @@ def boxes(dice: random.Random, folder: Path) -> None:
     x0 = np.clip(x0, low, high)
     goal = low + (high - low) * random_state.random(d)
     noise = dice.choice([0.0, 0.0, 1e-3])
-    budget, asked = dice.randint(1, 150), 0
+    budget, asked = dice.size("queries", 1, 150), 0
 
     def fun(x: np.ndarray) -> float:
         nonlocal asked
@@ -168,7 +168,7 @@ PROGRAMS = [
 ]  # fmt: skip
 
 
-def programs(dice: random.Random, folder: Path) -> None:
+def programs(dice: Dice, folder: Path) -> None:
     """Hostile programs: a failure or a value in time, and nothing left."""
     mark = f"gracezo-fault-{os.getpid()}-{dice.randrange(10**9)}"
     script = f": {mark}; {dice.choice(PROGRAMS)}"
@@ -181,7 +181,7 @@ def programs(dice: random.Random, folder: Path) -> None:
         result = error.result
     assert result.nfev == 1
     assert time.monotonic() - began < 10.0
-    assert not _with(mark)
+    assert not running(mark)
 
 
 PARENT = """
@@ -197,7 +197,7 @@ gracezo.minimize(command, [1.0, 2.0], method="fdsa", max_queries=10**6, max_step
 """
 
 
-def parents(dice: random.Random, folder: Path) -> None:
+def parents(dice: Dice, folder: Path) -> None:
     """The parent of a program is killed at a random moment: after the next start nothing is left."""
     mark = f"gracezo-fault-{os.getpid()}-{dice.randrange(10**9)}"
     workers = dice.choice(["none", "threads", "ours"])
@@ -216,7 +216,7 @@ def parents(dice: random.Random, folder: Path) -> None:
     code = f"{start}; gracezo.Command('sh -c \"echo 1\" {{input}}')(numpy.zeros(2))"
     subprocess.run([sys.executable, "-c", code, str(folder)], check=True)
     deadline = time.monotonic() + 5.0
-    while (_with(mark) or any(folder.iterdir())) and time.monotonic() < deadline:
+    while (running(mark) or any(folder.iterdir())) and time.monotonic() < deadline:
         time.sleep(0.02)
-    assert not _with(mark), "the program is left"
+    assert not running(mark), "the program is left"
     assert not any(folder.iterdir()), "a folder is left"

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import atexit
 import os
-import random
 import shutil
 import signal
 import sqlite3
@@ -21,7 +20,7 @@ from unittest import mock
 import numpy as np
 
 import gracezo
-from faults.common import ERRORS, Counted, Interrupted, case, expected, same
+from faults.common import ERRORS, Counted, Dice, Interrupted, case, expected, same
 from faults.crews import OURS, crew
 from gracezo.journal.reading import read
 from gracezo.journal.schema import TABLES
@@ -59,7 +58,7 @@ def _folder() -> str:
 @lru_cache(maxsize=32)
 def written(kind: int) -> tuple[Path, dict[str, Any], gracezo.Result]:
     """Return a journal, finished or not, with its run and what is to come of it."""
-    dice = random.Random(kind)
+    dice = Dice(str(kind))
     path = Path(_folder()) / f"{kind}.db"
     arguments = case(dice)
     whole = expected(arguments)
@@ -69,7 +68,7 @@ def written(kind: int) -> tuple[Path, dict[str, Any], gracezo.Result]:
     return path, arguments, whole
 
 
-def damage(dice: random.Random, folder: Path) -> None:
+def damage(dice: Dice, folder: Path) -> None:
     """A changed file gives the same result or one clear error."""
     source, arguments, whole = written(dice.randrange(12))
     path = folder / "run.db"
@@ -96,8 +95,8 @@ def _as_promised(path: Path, arguments: dict[str, Any], whole: gracezo.Result) -
                 same(result, whole)
 
 
-def _mutated(dice: random.Random, blob: bytearray) -> bytes:
-    for _ in range(dice.choice([1, 1, 1, 2, 5])):
+def _mutated(dice: Dice, blob: bytearray) -> bytes:
+    for _ in range(dice.choice([1, 1, 1, dice.size("mutations", 2, 5)])):
         place, size = dice.randrange(len(blob)), dice.choice([1, 1, 2, 8, 64, 4096])
         match dice.randrange(6):
             case 0:
@@ -118,7 +117,7 @@ def _mutated(dice: random.Random, blob: bytearray) -> bytes:
     return bytes(blob)
 
 
-def _edit(dice: random.Random, path: Path) -> None:
+def _edit(dice: Dice, path: Path) -> None:
     """Change, remove or repeat a row by SQL, as somebody might."""
     with closing(sqlite3.connect(path)) as db:
         table = dice.choice([*TABLES, "head"])
@@ -142,7 +141,7 @@ def _edit(dice: random.Random, path: Path) -> None:
             db.commit()
 
 
-def snapshots(dice: random.Random, folder: Path) -> None:
+def snapshots(dice: Dice, folder: Path) -> None:
     """A copy of file and log, made while the run went on, with the log damaged or lost."""
     arguments = case(dice)
     whole = expected(arguments)
@@ -197,7 +196,7 @@ def minimized(arguments: dict[str, Any], path: Path, fun: Any) -> gracezo.Result
     return gracezo.minimize(fun, Valley().x0, **arguments, journal=path)
 
 
-def sqlite_calls(dice: random.Random, folder: Path) -> None:
+def sqlite_calls(dice: Dice, folder: Path) -> None:
     """Every call of SQLite fails once: one error, and what was paid for is there at the next start."""
     arguments = case(dice, most=10)
     whole = expected(arguments)
@@ -227,7 +226,7 @@ def sqlite_calls(dice: random.Random, folder: Path) -> None:
     assert call > whole.nfev
 
 
-def clocks(dice: random.Random, folder: Path) -> None:
+def clocks(dice: Dice, folder: Path) -> None:
     """The clock of the machine jumps; nothing depends on it."""
     arguments = case(dice)
     whole = expected(arguments)
@@ -273,7 +272,7 @@ def own_disks() -> bool:
     return False
 
 
-def full_disk(dice: random.Random, folder: Path) -> None:
+def full_disk(dice: Dice, folder: Path) -> None:
     """The disk is full (a small tmpfs, where that is allowed), or the file cannot grow; later it can."""
     arguments: dict[str, Any] = {"method": "grace", "sparsity": 3, "max_queries": 400, "seed": 1}
     how = dice.choice(["tmpfs", "limit"]) if own_disks() else "limit"
@@ -305,12 +304,12 @@ with crew(sys.argv[2]) as workers:
 """
 
 
-def kills(dice: random.Random, folder: Path) -> None:
+def kills(dice: Dice, folder: Path) -> None:
     """SIGKILL at random moments, whoever evaluates; then the run goes on to the same end."""
     number = dice.randrange(10**6)
-    whole = expected(case(random.Random(number)))
+    whole = expected(case(Dice(str(number))))
     kind = dice.choice(["none", "threads", "ours", "one", "pool", "loky", "dask", "ray"])
-    for _ in range(dice.randint(1, 3)):
+    for _ in range(dice.size("kills", 1, 3)):
         words = [sys.executable, "-c", KILLED, str(folder), kind, str(number)]
         with subprocess.Popen(
             words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, process_group=0
@@ -332,6 +331,6 @@ def kills(dice: random.Random, folder: Path) -> None:
 
 def go(folder: Path, workers: Any, number: int) -> gracezo.Result:
     """Begin a run or go on with it; `number` says which it is."""
-    arguments = case(random.Random(number))
+    arguments = case(Dice(str(number)))
     calls = Counted(folder / "calls", seconds=0.001)
     return gracezo.minimize(calls, Valley().x0, **arguments, journal=folder / "run.db", workers=workers)

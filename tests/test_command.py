@@ -14,6 +14,7 @@ import sys
 import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -349,3 +350,43 @@ def test_a_vector_is_no_answer_to_minimize_and_a_word_among_numbers_is_none_at_a
         sh("echo 1 2")(X)
     with pytest.raises(EvaluationFailure, match="one finite decimal number, and is '1 two'"):
         writing("open(sys.argv[2], 'w').write('1 two')")(np.ones(2))
+
+
+@needs_pidfd
+def test_a_time_out_that_is_over_at_once_kills_the_program_and_confuses_nobody(tmp_path: Path) -> None:
+    for _ in range(3):
+        late = sh(f"echo $$ >{tmp_path}/pid; exec sleep 1000", timeout=1e-9)
+        with pytest.raises(EvaluationFailure, match="its time-out"):
+            late(X)
+        with suppress(FileNotFoundError, ValueError):  # it may have been killed before it wrote
+            assert gone(int((tmp_path / "pid").read_text()))
+        assert sh("echo 5")(X) == 5.0
+
+
+def test_a_supervisor_that_does_not_answer_is_not_asked_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    programs.dismiss()
+    monkeypatch.setattr(programs, "_PATIENCE", 0.0)  # for one who is slow
+    with pytest.raises(EvaluationFailure, match="its time-out"):
+        sh("exec sleep 1000", timeout=0.5)(X)
+    monkeypatch.undo()
+    assert sh("sleep 0.2; echo 7")(X) == 7.0  # and not what was said of the one before
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="it is POSIX that numbers files")
+def test_a_process_with_very_many_open_files() -> None:
+    resource = pytest.importorskip("resource")
+    programs.dismiss()
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if before[1] < 3000:
+        pytest.skip("no more than 1,024 files can be open here")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (3000, before[1]))
+    held = [os.open(os.devnull, os.O_RDONLY) for _ in range(1100)]
+    try:
+        assert sh("echo 5")(X) == 5.0
+        programs.dismiss()
+    finally:
+        for file in held:
+            os.close(file)
+        resource.setrlimit(resource.RLIMIT_NOFILE, before)

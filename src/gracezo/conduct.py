@@ -11,6 +11,7 @@ from scipy.optimize import OptimizeResult
 
 from gracezo import checks, logs
 from gracezo.core.drive import Evaluator, drive
+from gracezo.core.interrupts import HeldBack
 from gracezo.core.limits import Limits
 from gracezo.core.result import Result
 from gracezo.core.run import Run
@@ -112,8 +113,9 @@ class Call:
 
 def begun(session: Session, setup: Setup, identity: Identity) -> Setup:
     """Begin the run of a journal, or go on with it: return the setup with the seed that is recorded."""
-    seed = session.begin(identity, setup.ground.seed, setup.ground.limits)
-    session.call(setup.ground.names)
+    with HeldBack():
+        seed = session.begin(identity, setup.ground.seed, setup.ground.limits)
+        session.call(setup.ground.names)
     return setup.recorded(seed)
 
 

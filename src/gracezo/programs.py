@@ -61,13 +61,11 @@ def run(words: list[str], cwd: str, folder: Path, timeout: float | None) -> int:
     try:
         with stopped_by(watcher.stop):
             answer = watcher.run(task, timeout)
-    except Late:
-        _idle.append(watcher)
-        raise
-    except BaseException:  # an interrupt, a worker that is told to leave
-        watcher.dismiss()
-        raise
-    _idle.append(watcher)
+    finally:  # also when it did not answer, at an interrupt, or in a worker that is told to leave
+        if watcher.free:
+            _idle.append(watcher)
+        else:
+            watcher.dismiss()
     if "trouble" in answer:
         raise Trouble(answer["trouble"])
     return int(answer["code"])
@@ -92,21 +90,26 @@ class _Supervisor:
         assert self._process.stdout is not None
         self._input, self._output = self._process.stdin, self._process.stdout
         self._closing = threading.Lock()
+        self.free = True
+        """Whether it has answered what it was told last: then it can be told something else."""
         _all.add(self)
 
     def run(self, task: dict[str, Any], timeout: float | None) -> dict[str, Any]:
         """Have a program run, and wait for its end."""
         until = math.inf if timeout is None else time.monotonic() + timeout
+        self.free = False
         with suppress(OSError, ValueError):  # it has died, or was stopped: the answer will not come
             self._input.write(json.dumps(task).encode() + b"\n")
             self._input.flush()
         if not self._answers(until):
-            self._input.write(b"kill\n")
-            self._input.flush()
+            with suppress(OSError, ValueError):
+                self._input.write(b"kill\n")
+                self._input.flush()
             if self._answers(time.monotonic() + _PATIENCE):
-                self._output.readline()
+                self.free = bool(self._output.readline())
             raise Late
         line = self._output.readline()
+        self.free = bool(line)
         if not line:
             raise Trouble("it was stopped, or what watches over it was killed")
         answer: dict[str, Any] = json.loads(line)
@@ -114,13 +117,14 @@ class _Supervisor:
 
     def _answers(self, until: float) -> bool:
         """Wait for a line, or the end, until this time; return whether it has come."""
-        ready: list[Any] = []
-        while not ready:
-            left = max(0.0, min(until - time.monotonic(), 1e6))
-            ready = select.select([self._output], [], [], left)[0]
+        waiting = select.poll()  # `select` itself knows no file whose number is above 1023
+        waiting.register(self._output, select.POLLIN)
+        while True:
+            left = max(0.0, min(until - time.monotonic(), 1e5))
+            if waiting.poll(math.ceil(1000 * left)):
+                return True
             if time.monotonic() >= until:
-                break
-        return bool(ready)
+                return False
 
     def stop(self) -> None:
         """End the program, from any thread: the supervisor then kills it and leaves."""

@@ -19,6 +19,7 @@ from scipy.optimize import OptimizeResult
 
 from gracezo.core.asks import Point
 from gracezo.core.errors import CallbackError
+from gracezo.core.interrupts import listening
 from gracezo.core.places import dense, differing
 from gracezo.core.result import Status
 from gracezo.core.run import Run
@@ -40,7 +41,8 @@ def notify(callback: Callable[[OptimizeResult], object]) -> Callable[[Run, Point
             return
         x = np.array(dense(to.x)).reshape(run.x0.shape)
         try:
-            callback(OptimizeResult(x=x, fun=to.value, nit=run.nit, nfev=run.nfev))
+            with listening:
+                callback(OptimizeResult(x=x, fun=to.value, nit=run.nit, nfev=run.nfev))
         except StopIteration:
             raise
         except Exception as error:  # whatever the user's code raises

@@ -40,9 +40,10 @@ def main() -> None:
     os.set_blocking(wakes, False)
     signal.set_wakeup_fd(wakes, warn_on_full_buffer=False)
     signal.signal(signal.SIGCHLD, lambda number, frame: None)
-    while line := sys.stdin.buffer.readline():
+    told = _Lines(sys.stdin.fileno())
+    while line := told.next():
         task = json.loads(line)
-        answer, ended = _run(task, woken)
+        answer, ended = _run(task, told, woken)
         _clean(task["folder"] if ended else None)
         if ended:
             return
@@ -50,7 +51,30 @@ def main() -> None:
         sys.stdout.flush()
 
 
-def _run(task: dict[str, object], woken: int) -> tuple[dict[str, object], bool]:
+class _Lines:
+    """What we are told, line by line; one that was read together with another is not forgotten."""
+
+    def __init__(self, source: int) -> None:
+        self.source = source
+        self._read = b""
+
+    @property
+    def waiting(self) -> bool:
+        """Whether a line has been read that nobody has asked for."""
+        return b"\n" in self._read
+
+    def next(self) -> bytes:
+        """Return the next line, or nothing when the input has ended."""
+        while not self.waiting:
+            more = os.read(self.source, 2**16)
+            if not more:
+                return b""
+            self._read += more
+        line, _, self._read = self._read.partition(b"\n")
+        return line + b"\n"
+
+
+def _run(task: dict[str, object], told: _Lines, woken: int) -> tuple[dict[str, object], bool]:
     """Run one program; return its exit code or why it has none, and whether the input has ended."""
     try:
         with open(str(task["stdout"]), "wb") as stdout, open(str(task["stderr"]), "wb") as stderr:
@@ -68,11 +92,11 @@ def _run(task: dict[str, object], woken: int) -> tuple[dict[str, object], bool]:
         return {"trouble": str(error)}, False
     ended = False
     while program.poll() is None:
-        ready = select.select([sys.stdin, woken], [], [])[0]
+        ready = [told.source] if told.waiting else select.select([told.source, woken], [], [])[0]
         if woken in ready:
             os.read(woken, 4096)
-        if sys.stdin in ready:  # a line says that its time is over; none, that ours is
-            ended = not sys.stdin.buffer.readline()
+        if told.source in ready:  # a line says that its time is over; none, that ours is
+            ended = not told.next()
             break
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(program.pid, signal.SIGKILL)

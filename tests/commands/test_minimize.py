@@ -95,6 +95,25 @@ def test_an_interrupt_ends_in_good_order(
     assert ("asked again" in capsys.readouterr().out) == (how == "drop")
 
 
+def test_a_function_that_differs_is_the_same_if_the_user_says_so(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    body = "def f(x):\n    return float(((x - 1.0) ** 2).sum(){})\n"
+    (folder / "edited.py").write_text(body.format(""), encoding="utf-8")
+    assert gracezo_("minimize edited:f --dim 3 --method fdsa --max-queries 9 --journal run.db --quiet") == 3
+    (folder / "edited.py").write_text(body.format(" * 1.0"), encoding="utf-8")
+    del sys.modules["edited"]
+    again = "minimize edited:f --resume run.db --max-queries 20 --quiet"
+    assert gracezo_(again) == 1
+    assert "or --same on the command line" in capsys.readouterr().err
+    assert gracezo_(again + " --same") in (0, 3, 4)
+    assert gracezo_("journal show run.db") == 0
+    assert "the code of f has changed" in capsys.readouterr().out
+    assert gracezo_("minimize edited:f --dim 3 --same") == 2
+    assert gracezo_("screen edited:f --dim 3 --same") == 2
+    assert capsys.readouterr().err.count("--same speaks of the function of a journal") == 2
+
+
 def test_a_second_interrupt_stops_at_once(folder: Path, module: str) -> None:
     (folder / "twice.py").write_text(
         f"import {module} as mine\nmine.stop_at.update({{80: 2, 90: 2}})\nf = mine.f\n", encoding="utf-8"

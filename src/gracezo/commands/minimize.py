@@ -107,6 +107,7 @@ def add_rules(parser: argparse.ArgumentParser) -> None:
         default="process",
         help="what a kept value survives: the death of the process, or a power cut too (slower)",
     )
+    add_same(keep)
     keep.add_argument(
         "--on-interrupt",
         choices=("drop", "finish"),
@@ -117,6 +118,15 @@ def add_rules(parser: argparse.ArgumentParser) -> None:
     shown = parser.add_mutually_exclusive_group()
     shown.add_argument("--quiet", action="store_true", help="no live line while it runs")
     shown.add_argument("--progress", action="store_true", help="a live line even where there is no terminal")
+
+
+def add_same(parser: Any) -> None:
+    """Describe how to overrule the comparison of functions."""
+    parser.add_argument(
+        "--same",
+        action="store_true",
+        help="take the function for that of the journal although it differs; your word is recorded there",
+    )
 
 
 def run(words: argparse.Namespace) -> int:
@@ -160,7 +170,7 @@ def carried_out(
     kept = words.journal or words.resume
     journal = None
     if kept is not None:
-        journal = gracezo.Journal(kept, durable=words.durable)
+        journal = gracezo.Journal(kept, durable=words.durable, same=words.same)
     common: dict[str, Any] = {
         "max_queries": words.max_queries,
         "max_seconds": words.max_seconds,
@@ -232,6 +242,8 @@ def check(words: argparse.Namespace) -> None:
                     f"--resume takes everything but the function and the budget from the journal; "
                     f"leave out --{name.replace('_', '-')}"
                 )
+    if words.same and words.journal is None and words.resume is None:
+        raise UsageError("--same speaks of the function of a journal: add --journal or --resume FILE")
     if words.on_interrupt == "finish" and words.journal is None and words.resume is None:
         raise UsageError("--on-interrupt finish keeps the running batch in a journal: add --journal FILE")
 

@@ -13,6 +13,7 @@ from scipy.optimize import Bounds
 import gracezo
 from gracezo.commands import objective, outcome
 from gracezo.commands.errors import DONE, SPENT, STUCK, Failed, Interrupted, UsageError
+from gracezo.commands.minimize import add_same
 from gracezo.core.types import FloatArray
 from gracezo.report import words as said
 
@@ -73,6 +74,7 @@ def add(subparsers: Any, name: str) -> None:
     how.add_argument(
         "--journal", type=Path, metavar="FILE", help="keep every value there, and go on from what it has"
     )
+    add_same(how)
     how.add_argument("--progress", action="store_true", help="show a live line on standard error")
     parser.add_argument(
         "--top", type=int, default=20, metavar="K", help="print so many at most (default: 20)"
@@ -84,6 +86,8 @@ def add(subparsers: Any, name: str) -> None:
 def run(words: argparse.Namespace) -> int:
     """Screen, and print what matters."""
     outcome.check(words)
+    if words.same and words.journal is None:
+        raise UsageError("--same speaks of the function of a journal: add --journal FILE")
     fun = objective.function(words)
     start, bounds = _where(words)
     try:
@@ -104,12 +108,12 @@ def run(words: argparse.Namespace) -> int:
             timeout=words.timeout if words.command is None else None,
             seed=words.seed,
             progress=words.progress,
-            journal=words.journal,
+            journal=words.journal and gracezo.Journal(words.journal, same=words.same),
         )
     except gracezo.EvaluationError as error:
         hint = objective.format_hint(fun) if error.query == 1 else ""
         raise Failed(f"{error}{hint}") from error
-    except gracezo.JournalError as error:
+    except (gracezo.JournalError, gracezo.JournalWriteError) as error:
         raise Failed(str(error)) from error
     except (TypeError, ValueError) as error:
         raise UsageError(str(error)) from error

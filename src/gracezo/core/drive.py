@@ -7,6 +7,7 @@ from typing import Protocol
 
 from gracezo.core.asks import Ask
 from gracezo.core.errors import EvaluationError, WorkersLost
+from gracezo.core.interrupts import HeldBack
 from gracezo.core.result import Status
 from gracezo.core.run import Answer, Run
 
@@ -37,23 +38,30 @@ def rows_at_once(evaluate: Evaluator, count: int) -> int:
 def drive(run: Run, evaluate: Evaluator, caller: Evaluator | None = None) -> None:
     """Answer a run until it is over.
 
-    `caller` is who calls the function, where `evaluate` only stands in front of it.
+    `caller` is who calls the function, where `evaluate` only stands in front of it. An interrupt ends the
+    run, and with it the run in whose function this one is.
     """
     queries = 0
+    held = HeldBack()
     try:
-        while (ask := run.next()) is not None:
-            known = evaluate(ask)
-            try:
-                for answers in known:
-                    run.record(answers)
-                    if run.stop_if_late():
-                        return
-            finally:
-                queries = run.nfev
-                known.close()
-                run.unfinished(getattr(caller or evaluate, "unfinished", 0))
+        with held:
+            while (ask := run.next()) is not None:
+                held.hear()  # before anything is bought
+                known = evaluate(ask)
+                try:
+                    for answers in known:
+                        run.record(answers)
+                        held.hear()
+                        if run.stop_if_late():
+                            return
+                finally:
+                    queries = run.nfev
+                    known.close()
+                    run.unfinished(getattr(caller or evaluate, "unfinished", 0))
     except KeyboardInterrupt:
         run.stop(Status.STOPPED, "interrupted; this is the best so far")
+        if held.nested:
+            raise
     except EvaluationError as error:
         error.result = run.result()  # with what was under way beside the one that failed
         raise

@@ -8,6 +8,7 @@ from typing import Any
 
 from gracezo.core.asks import Ask
 from gracezo.core.errors import WorkersLost
+from gracezo.core.interrupts import listening
 from gracezo.core.run import Answer
 from gracezo.core.sampling import seeds_of
 from gracezo.core.types import FloatArray
@@ -49,7 +50,8 @@ class Mapped:
             )
             self.unfinished = len(rows)
             for row in rows:
-                report = next(results, None)
+                with listening:
+                    report = next(results, None)
                 if not isinstance(report, Report):
                     raise WorkersLost(
                         "the map given as workers must return an iterable of what the function returned "

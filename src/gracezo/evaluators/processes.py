@@ -30,6 +30,7 @@ from typing import Any
 
 from gracezo.core.drive import Evaluator
 from gracezo.core.errors import WorkersLost
+from gracezo.core.interrupts import HeldBack
 from gracezo.core.types import FloatArray
 from gracezo.evaluators.report import Report
 from gracezo.evaluators.spread import Delivery, Dropped, Loss, Part
@@ -149,7 +150,7 @@ class Processes:
         )
         worker = _Worker(process, ours, rows)
         _refuse_impossible_places()
-        with _uninterrupted():
+        with HeldBack(), _uninterrupted():
             process.start()
             self._workers.append(worker)
             theirs.close()  # so that the pipe ends when the worker does
@@ -189,7 +190,7 @@ class Processes:
 
 @contextmanager
 def _uninterrupted() -> Iterator[None]:
-    """Hold Ctrl-C back: Python drops one that comes while it forks, and a worker would be forgotten."""
+    """Block Ctrl-C, which comes to the whole group, for a child that cannot ignore it yet."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return

@@ -6,6 +6,7 @@ import threading
 from collections.abc import Generator
 
 from gracezo.core.asks import Ask
+from gracezo.core.interrupts import listening
 from gracezo.core.places import Place
 from gracezo.core.run import Answer, Outcome
 from gracezo.core.sampling import seeds_of
@@ -45,16 +46,14 @@ class Serial:
         seeds = seeds_of(ask)
         priced = seeds is None and prices(self._objective)
         for row in range(len(ask)):
-            try:
-                if priced:
+            point = None if priced else self._point(ask, row)
+            with listening:
+                self.unfinished = 1  # unless it comes to its end: an interrupt may not let it
+                if point is None:
                     outcome = self._priced(ask, row)
                 else:
-                    outcome = self._objective.one(
-                        self._point(ask, row), None if seeds is None else seeds[row]
-                    )
-            except BaseException:  # an interrupt: failures are outcomes
-                self.unfinished = 1
-                raise
+                    outcome = self._objective.one(point, None if seeds is None else seeds[row])
+            self.unfinished = 0
             yield [(row, outcome)]
 
     def _point(self, ask: Ask, row: int) -> FloatArray:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gracezo.core.asks import Ask
+from gracezo.core.interrupts import listening
 from gracezo.core.run import Answer
 from gracezo.core.sampling import seeds_of
 from gracezo.core.types import FloatArray
@@ -48,10 +49,9 @@ class Vectorized:
             if not self.copy:
                 points.flags.writeable = False
             chosen = None if seeds is None else [seeds[row] for row in rows]
-            try:
+            with listening:
+                self.unfinished = len(rows)  # unless they come to their end: an interrupt may not let them
                 outcomes = self.objective.many(points, chosen)
-            except BaseException:  # an interrupt: failures are outcomes
-                self.unfinished = len(rows)
-                raise
+            self.unfinished = 0
             del points
             yield list(zip(rows, outcomes, strict=True))

@@ -106,7 +106,9 @@ class JournalFile:
     def close(self) -> None:
         """Close the file, with what waits for its commit."""
         with suppress(sqlite3.Error):
-            if self._connection.in_transaction:
+            if (
+                self._connection.in_transaction and self._chain.entries
+            ):  # tables without a header are no journal
                 self._commit()
         self._connection.close()
 

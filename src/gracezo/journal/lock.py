@@ -14,8 +14,10 @@ from __future__ import annotations
 import os
 import sys
 import threading
+from contextlib import suppress
 from pathlib import Path
 
+from gracezo.core.interrupts import HeldBack
 from gracezo.journal.errors import JournalError
 from gracezo.journal.place import real
 
@@ -24,20 +26,26 @@ _HOLDING = threading.Lock()
 
 
 class WriterLock:
-    """The right to write a journal, held until `release`."""
+    """The right to write a journal, held until `release`, or until nobody knows of it any more.
+
+    (An interrupt can come between its making and whoever would release it.)
+    """
 
     def __init__(self, journal: Path) -> None:
         place = real(journal)
         self._path = place.with_name(place.name + "-lock")
-        with _HOLDING:
-            if self._path in _HELD:
-                raise JournalError(f"{journal} is being written by another run of this process")
-            _HELD.add(self._path)
-        try:
-            self._handle = self._locked(journal)
-        except BaseException:
-            _HELD.discard(self._path)
-            raise
+        self._handle: int | None = None
+        self._process = os.getpid()
+        with HeldBack():
+            with _HOLDING:
+                if self._path in _HELD:
+                    raise JournalError(f"{journal} is being written by another run of this process")
+                _HELD.add(self._path)
+            try:
+                self._handle = self._locked(journal)
+            finally:
+                if self._handle is None:
+                    _HELD.discard(self._path)
 
     def _locked(self, journal: Path) -> int:
         while True:
@@ -55,12 +63,26 @@ class WriterLock:
         except FileNotFoundError:
             return False
 
+    @property
+    def inherited(self) -> bool:
+        """Whether another process holds it, of which this one is a fork."""
+        return os.getpid() != self._process
+
     def release(self) -> None:
         """Let others write."""
-        if sys.platform != "win32":  # there, an open file cannot be removed; it stays, and harms nobody
-            self._path.unlink(missing_ok=True)
-        os.close(self._handle)
-        _HELD.discard(self._path)  # at last: another thread that opened the file now would end the lock
+        with HeldBack():
+            if self._handle is None or self.inherited:
+                return
+            if sys.platform != "win32":  # there, an open file cannot be removed; it stays, and harms nobody
+                with suppress(OSError):  # nor does it elsewhere, in a folder that has become read-only
+                    self._path.unlink()
+            os.close(self._handle)
+            self._handle = None
+            _HELD.discard(self._path)  # at last: another thread that opened the file now would end the lock
+
+    def __del__(self) -> None:
+        if getattr(self, "_handle", None) is not None:
+            self.release()
 
 
 if sys.platform == "win32":

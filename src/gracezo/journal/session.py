@@ -33,6 +33,7 @@ import numpy as np
 from gracezo.core.asks import Ask, Point
 from gracezo.core.drive import Evaluator, rows_at_once
 from gracezo.core.errors import EvaluationFailure
+from gracezo.core.interrupts import HeldBack
 from gracezo.core.limits import DefaultBudget, Limits
 from gracezo.core.names import Names
 from gracezo.core.places import dense
@@ -89,18 +90,21 @@ class Session:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        try:
-            if self._run is not None and not isinstance(error, JournalWriteError):
-                self._close(self._run)
-        except JournalWriteError as full:
-            error = full
-            raise
-        finally:
-            if self._run is not None and isinstance(error, JournalWriteError):
-                error.result = self._run.result()
-            self._journal.pausing = False
-            self._store.file.close()
-            self._lock.release()
+        if self._lock.inherited:  # by a child that the function forked: the journal is its parent's
+            return
+        with HeldBack():
+            try:
+                if self._run is not None and not isinstance(error, JournalWriteError):
+                    self._close(self._run)
+            except JournalWriteError as full:
+                error = full
+                raise
+            finally:
+                if self._run is not None and isinstance(error, JournalWriteError):
+                    error.result = self._run.result()
+                self._journal.pausing = False
+                self._store.file.close()
+                self._lock.release()
 
     # ------------------------------------------------------------ which run
 
@@ -165,7 +169,7 @@ class Session:
             return drawn
         other, differences = recorded.other_function(identity), recorded.differences(identity)
         if other and not self._journal.same:
-            hint = f"journal=Journal({str(self._journal.path)!r}, same=True)"
+            hint = f"journal=Journal({str(self._journal.path)!r}, same=True), or --same on the command line"
             differences = [*other[:-1], f"{other[-1]} (if it is the same nevertheless: {hint})", *differences]
         if differences:
             raise JournalError(f"{self._journal.path} holds another run: {'; '.join(differences)}")
