@@ -16,11 +16,10 @@ from gracezo.conduct import Call
 from gracezo.core.box import Box
 from gracezo.core.keys import Key, SeedLike
 from gracezo.core.names import Names
-from gracezo.core.types import FloatArray
+from gracezo.core.types import BoolArray, FloatArray
 from gracezo.documented import like
 from gracezo.evaluators.choose import Workers
 from gracezo.journal.settings import Journal
-from gracezo.sensitivity.points import inner
 from gracezo.sensitivity.screening import Screening
 
 _UNIFORM = ("unif", "uniform")  # what a SALib problem may say of a distribution
@@ -122,7 +121,7 @@ def screen(
     for name in ("names", "groups"):
         told[name] = given.get(name) if told[name] is None else told[name]
     drawn = checks.seed(seed, rng)
-    start, count, further = _points(x0, points, told["bounds"], told["names"], drawn, checks.noise(noise))
+    start, count, further = _points(x0, points, told["bounds"], told["names"], drawn)
     call = Call(locals() | told | {"seed": drawn, "rng": None})  # a generator gives another one each time
     setup = call.setup(
         method="screen",
@@ -137,13 +136,23 @@ def screen(
 def _problem(given: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a SALib problem says: bounds, names and groups."""
     count, pairs = given["num_vars"], given.get("bounds")
-    shape = np.shape(pairs) if pairs is not None else ()
+    try:
+        shape = np.shape(pairs) if pairs is not None else ()
+    except ValueError:  # rows of different lengths
+        shape = ()
     if shape != (count, 2):
+        found = "none" if pairs is None else f"an array of shape {shape}" if shape else "no pairs"
         raise ValueError(
-            f"bounds: a SALib problem with num_vars={count!r} must have {count!r} pairs in 'bounds'; "
-            f"given: {'none' if pairs is None else f'an array of shape {shape}'}"
+            f"bounds: a SALib problem with num_vars={count!r} must have {count!s} pairs (low, high) in "
+            f"'bounds'; given: {found}"
         )
-    others = [(place, dist) for place, dist in enumerate(given.get("dists") or []) if dist not in _UNIFORM]
+    dists = given.get("dists") or []
+    if len(dists) not in (0, count):
+        raise ValueError(
+            f"bounds: a SALib problem with num_vars={count} must have as many dists, or none; "
+            f"given: {len(dists)}"
+        )
+    others = [(place, dist) for place, dist in enumerate(dists) if dist not in _UNIFORM]
     if others:
         place, dist = others[0]
         raise ValueError(
@@ -170,7 +179,6 @@ def _points(
     bounds: object,
     names: object,
     seed: int | None,
-    noise: float | None,
 ) -> tuple[npt.ArrayLike, int | None, FloatArray | None]:
     """Return the first point, how many there are to be, and those after the first if they are given."""
     rows = None
@@ -197,12 +205,11 @@ def _points(
     middle = box.checked(
         bounds, np.zeros(shape) if x0 is None else coordinates.point("x0", x0, called), called, None
     )
-    bounded = middle is not None and bool(np.isfinite(middle.upper - middle.lower).all())
+    bounded = middle is not None and bool(_finite(middle).all())
     if x0 is None:
         if middle is None or not bounded:
             raise ValueError(_open("without x0", middle, called))
         drawn = Key(seed or 0).child(0).generator().random(middle.d)
-        drawn = inner(drawn) if noise else drawn
         x0 = middle.clip(middle.lower + drawn * (middle.upper - middle.lower)).reshape(shape)
     if not bounded and count is not None and count > 1:
         raise ValueError(_open(f"for points={count}", middle, called))
@@ -233,5 +240,11 @@ def _open(when: str, given: Box | None, names: Names) -> str:
     said = f"{when}, every coordinate must have a lower and an upper bound"
     if given is None:
         return f"{said}; there are none"
-    where = np.flatnonzero(~np.isfinite(given.upper - given.lower))
+    where = np.flatnonzero(~_finite(given))
     return f"{said}; {len(where):,} of {given.d:,} have not, the first at {names.at(int(where[0]))}"
+
+
+def _finite(given: Box) -> BoolArray:
+    """Return which coordinates have bounds that are a finite width apart."""
+    with np.errstate(over="ignore"):
+        return np.asarray(np.isfinite(given.upper - given.lower))

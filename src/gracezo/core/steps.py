@@ -35,6 +35,20 @@ def in_batches(steps: Steps[R], most: int) -> Steps[R]:
     return relayed(steps, lambda ask: _parts(ask, most))
 
 
+def at_most(steps: Steps[R], queries: int) -> Steps[R]:
+    """Run `steps` as if there were no more than so many queries left."""
+    left = queries
+
+    def asked(ask: Ask) -> Steps[FloatArray]:
+        nonlocal left
+        if len(ask) + ask.reserve > left:
+            raise OutOfQueries
+        left -= len(ask)
+        return (yield ask)
+
+    return relayed(steps, asked)
+
+
 def noting(steps: Steps[R], note: Callable[[int], None]) -> Steps[R]:
     """Run `steps`, and say of each of their asks how many queries were answered."""
 

@@ -13,6 +13,7 @@ from gracezo.core.asks import Point, Steps
 from gracezo.core.keys import Key
 from gracezo.core.method import Problem
 from gracezo.core.result import GradientEstimate
+from gracezo.core.steps import at_most
 from gracezo.core.types import FloatArray, IntArray
 from gracezo.methods.auto.search.points import Points
 from gracezo.sensitivity.table import Effects
@@ -40,22 +41,34 @@ class OneOutput:
         self._d = problem.d
 
     @property
-    def noisy(self) -> bool:
-        """Whether the function is known to be noisy."""
-        return self._points.noisy
+    def noise(self) -> FloatArray:
+        """The standard deviation of the noise of f, as far as it is known."""
+        return np.array([self._points.noise])
 
-    def go_on_from(self, other: OneOutput) -> None:
+    @property
+    def lost(self) -> bool:
+        """Whether the last look has not told what there is."""
+        return self._points.lost
+
+    def go_on_from(self, other: OneOutput | ManyOutputs) -> None:
         """Take what was learned of the same function along other coordinates."""
+        assert isinstance(other, OneOutput)
         self._points.go_on_from(other._points)
 
-    def look(self, at: Point, key: Key, known: IntArray, here: Effects | None = None) -> Steps[Effects]:
-        """Return the effects at a point: of the coordinates known, of those found `here`, and of others."""
+    def look(
+        self, at: Point, key: Key, known: IntArray, here: Effects | None = None, most: int | None = None
+    ) -> Steps[Effects]:
+        """Return the effects at a point: of the coordinates known, of those found `here`, and of others.
+
+        By `most` queries at most; if not given, all is measured where nothing stands out.
+        """
         given = None
         if here is not None and here.values:
             names = np.array(sorted(here.values))
             values, errors = (np.array([one[j][0] for j in names]) for one in (here.values, here.errors))
             given = GradientEstimate(self._d, names, values, errors)
-        found = yield from scalars(self._points.estimate(_alone(at), key, known, given))
+        steps = self._points.estimate(_alone(at), key, known, given, whole=most is None)
+        found = yield from scalars(steps if most is None else at_most(steps, most))
         inside = float(found.values @ found.values)
         outside = inside * found.residual / (1.0 - found.residual) if found.residual < 1.0 else np.nan
         return _effects(found, outside, found.background)
@@ -97,15 +110,26 @@ class ManyOutputs:
         self._first: Columns | None = None
 
     @property
-    def noisy(self) -> bool:
-        """Whether the function is known to be noisy."""
-        return bool(self._problem.noise) or (self._first is not None and self._first.accuracy.noisy)
+    def noise(self) -> FloatArray:
+        """The standard deviation of the noise of the outputs, as far as it is known."""
+        told = np.array([self._problem.noise or 0.0])
+        if self._first is None or not self._first.accuracy.noisy:
+            return told
+        return np.asarray(np.maximum(told, self._first.accuracy.deviations))
 
-    def go_on_from(self, other: ManyOutputs) -> None:
+    @property
+    def lost(self) -> bool:
+        """Whether the last look has not told what there is: it measures all then."""
+        return False
+
+    def go_on_from(self, other: OneOutput | ManyOutputs) -> None:
         """Take what was learned of the same function along other coordinates."""
+        assert isinstance(other, ManyOutputs)
         self._first = other._first
 
-    def look(self, at: Point, key: Key, known: IntArray, here: Effects | None = None) -> Steps[Effects]:
+    def look(
+        self, at: Point, key: Key, known: IntArray, here: Effects | None = None, most: int | None = None
+    ) -> Steps[Effects]:
         """Return the effects at a point: of the coordinates known, of those found `here`, and of others."""
         outputs = outputs_of(at)
         m = len(outputs)

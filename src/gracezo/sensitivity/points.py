@@ -34,11 +34,6 @@ def spread(first: FloatArray, key: Key) -> Iterator[FloatArray]:
         points = np.concatenate([points, further])
 
 
-def inner(u: FloatArray) -> FloatArray:
-    """Return points of the unit box drawn together, into the middle half of each coordinate."""
-    return 0.25 + 0.5 * u
-
-
 def _further(points: FloatArray, rng: np.random.Generator) -> FloatArray:
     """Return as many points as there are, in the slices that hold none when they are cut in halves."""
     count, d = points.shape

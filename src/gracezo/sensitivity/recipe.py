@@ -3,8 +3,9 @@
 1. At the first point the coordinates that matter are searched for, as `estimate_gradient` and
    `estimate_jacobian` do.
 2. At each further point (`points.py`) those known are measured, and one query over the rest tells whether
-   there is more (`looks.py`). What is found late is measured at the earlier points, too.
-3. It ends when two points in a row have shown nothing new (`table.py`), or at the number that is wanted.
+   there is more (`observer.py`). What is found late is measured at the earlier points, too.
+3. It ends when two points in a row have shown nothing new (`table.py`), or at the number that is wanted; and
+   if then all that was not found, moved by half of the box at once, changes f by no more than background.
 
 When the queries run out, what was measured by then is the answer.
 """
@@ -22,18 +23,13 @@ from gracezo.core.keys import Key
 from gracezo.core.method import Problem
 from gracezo.core.result import Finish, Status
 from gracezo.core.steps import in_batches
-from gracezo.core.subspace import Subspace
-from gracezo.core.types import FloatArray, IntArray
-from gracezo.sensitivity.looks import ManyOutputs, OneOutput
-from gracezo.sensitivity.points import inner, spread
-from gracezo.sensitivity.table import Effects, Table
-from gracezo.vectors.estimate import outputs_of
+from gracezo.core.types import FloatArray
+from gracezo.sensitivity.observer import Observer
+from gracezo.sensitivity.points import spread
+from gracezo.sensitivity.table import Table
 
 MOST = 20
 """Points at most, where their number is not given: as many as are customary for Morris' method."""
-
-
-_NONE: IntArray = np.zeros(0, np.int64)
 
 
 class Screen:
@@ -67,9 +63,9 @@ class Screen:
         self._count = points
         self._further = further
         self._leave = leave
-        self._looks: OneOutput | ManyOutputs | None = None
+        self._observer = Observer(problem, widths, self._free, leave, points)
         self._table = Table(len(self._free))
-        self._seen: list[tuple[Point, Subspace]] = []
+        self._seen: list[Point] = []
 
     def cost(self, outputs: FloatArray) -> float:
         """Return the output, if there is one; of several, no point is better than another."""
@@ -97,8 +93,11 @@ class Screen:
                     at = Point(x, self.cost(outputs), outputs=outputs)
                     yield Moved(at)
                 yield from self._look(at, key.child(1, number))
-                if self._count is None and self._table.settled:
+                settled = self._count is None and self._table.settled
+                if settled and not (yield from self._look_far(at, key.child(2, number))):
                     break
+            else:
+                yield from self._look_far(at, key.child(2))
         except OutOfQueries:
             if not self._table.rows:
                 raise
@@ -115,8 +114,6 @@ class Screen:
         width = np.where(self._widths > 0.0, self._widths, 1.0)
 
         def placed(u: FloatArray) -> FloatArray:
-            if self._looks is not None and self._looks.noisy:
-                u = inner(u)  # noise asks for long differences, and these for room on both sides
             return box.clip(np.where(self._widths > 0.0, box.lower + u * width, x))
 
         around = spread(np.clip((x - box.lower) / width, 0.0, 1.0), key)
@@ -132,52 +129,27 @@ class Screen:
 
     def _look(self, at: Point, key: Key) -> Steps[None]:
         """Look at a point, and back at the earlier ones for what was found late."""
-        space = self._space(at.x)
-        here = None
-        if self._looks is None:
-            made = OneOutput if len(outputs_of(at)) == 1 else ManyOutputs
-            self._looks = made(space.problem(self._problem), self._leave)
-            if self._problem.groups is not None:
-                here = yield from self._grouped(made, self._problem.groups, at, key)
         known = self._table.known
-        seen = yield from space.within(self._looks.look(space.inward(at), key, known, here))
-        self._table.add(seen.plain(known))
-        self._seen.append((at, space))
-        for row, (earlier, there) in enumerate(self._seen):
+        seen = yield from self._observer.look(at, key, known)
+        self._table.add(seen.plain(known, 0.0 if self._count == 1 else self._leave))
+        self._seen.append(at)
+        yield from self._look_back(key.child(4))
+
+    def _look_back(self, key: Key) -> Steps[None]:
+        """Measure what was found late at the earlier points."""
+        for row, earlier in enumerate(self._seen):
             if len(missing := self._table.missing(row)):
-                late = yield from there.within(self._looks.measure(there.inward(earlier), missing))
+                late = yield from self._observer.measure(earlier, missing, key.child(row))
                 self._table.rows[row].take(late)
 
-    def _grouped(
-        self, made: type[OneOutput] | type[ManyOutputs], groups: IntArray, at: Point, key: Key
-    ) -> Steps[Effects]:
-        """Look at groups, each moved as one, and then inside those that matter."""
-        labels = np.full(self._problem.d, -1)
-        labels[self._free] = np.unique(groups[self._free], return_inverse=True)[1]
-        whole = Subspace.grouped(at.x, labels, self._problem.bounds, self._widths)
-        first: Any = made(whole.problem(self._problem), self._leave)
-        seen = (yield from whole.within(first.look(whole.inward(at), key.child(1), _NONE))).plain(_NONE)
-        inside = np.sort(whole.inside(np.array(list(seen.values), np.int64)))
-        places = np.searchsorted(self._free, inside)
-        looks: Any = self._looks
-        looks.go_on_from(first)
-        if len(inside) == 0:
-            return Effects({}, {}, seen.outside, seen.background)
-        some = Subspace(at.x, np.arange(len(inside) + 1), inside, self._widths[inside], self._problem.bounds)
-        second: Any = made(some.problem(self._problem), self._leave)
-        found = (yield from some.within(second.look(some.inward(at), key.child(2), _NONE))).plain(_NONE)
-        looks.go_on_from(second)
-        return Effects(
-            {int(places[j]): value for j, value in found.values.items()},
-            {int(places[j]): error for j, error in found.errors.items()},
-            found.outside,
-            found.background,
-        )
-
-    def _space(self, x: FloatArray) -> Subspace:
-        """Return the coordinates that can move, in units of their widths."""
-        free = self._free
-        return Subspace(x, np.arange(len(free) + 1), free, self._widths[free], self._problem.bounds)
+    def _look_far(self, at: Point, key: Key) -> Steps[bool]:
+        """Move all that was not found at once, far; return whether that has shown something."""
+        found = yield from self._observer.look_far(at, key, self._table.known, self._table.rows[-1])
+        if not found.values:
+            return False
+        self._table.find_late(found)
+        yield from self._look_back(key.child(4))
+        return True
 
     @property
     def _said(self) -> str:

@@ -25,6 +25,7 @@ RATE = 0.05
 """The chance that any coordinate of a screening is called important, and is no more than background."""
 _PLAINLY = 3.0  # times its error: an effect that is not zero
 _CHANGED = 0.1  # of the whole: what shares may change by when a point is added, if the picture stays
+_NEW = _CHANGED**2  # and the share of coordinates that it shows first: a tenth of the effect of all
 
 
 @dataclass
@@ -46,11 +47,23 @@ class Effects:
     outside: FloatArray
     background: FloatArray
 
-    def plain(self, known: IntArray) -> Effects:
-        """Return the same without what cannot be told from zero, but for the coordinates known."""
+    def plain(self, known: IntArray, leave: float = 0.0) -> Effects:
+        """Return the same without what cannot be told from zero, but for the coordinates known.
+
+        Nor with those that have no more than the share `leave` of the squares, all of them together.
+        """
         kept = set(known.tolist()) | {
             j for j, values in self.values.items() if (np.abs(values) > _PLAINLY * self.errors[j]).any()
         }
+        whole = sum((values**2 for values in self.values.values()), np.zeros(len(self.outside)))
+        unit = np.where(whole > 0.0, whole, 1.0)
+        share = {j: float(np.max(self.values[j] ** 2 / unit)) for j in kept - set(known.tolist())}
+        so_far = 0.0
+        for j in sorted(share, key=share.__getitem__):
+            so_far += share[j]
+            if so_far > leave:
+                break
+            kept.remove(j)
         left = (values**2 for j, values in self.values.items() if j not in kept)
         return Effects(
             {j: values for j, values in self.values.items() if j in kept},
@@ -97,13 +110,19 @@ class Table:
         self.rows.append(row)
         shares = self._share()
         moved = 0.5 * sum(abs(shares[j] - self._shares.get(j, 0.0)) for j in shares)
-        self._quiet = self._quiet + 1 if not new and moved < _CHANGED else 0
+        same = moved < _CHANGED and sum(shares[j] for j in new) < _NEW
+        self._quiet = self._quiet + 1 if same else 0
         self._shares = shares
 
     @property
     def settled(self) -> bool:
-        """Whether two points in a row have shown nothing new."""
-        return self._quiet >= 2
+        """Whether two points in a row have shown nothing new, beside something that was found."""
+        return self._quiet >= 2 and len(self.known) > 0
+
+    def find_late(self, late: Effects) -> None:
+        """Take what was found at the last point by another look: the picture is a new one."""
+        self.rows[-1].take(late)
+        self._quiet = 0
 
     def _share(self) -> dict[int, float]:
         """Return the share of each coordinate in the squared effects so far, all outputs alike."""

@@ -27,8 +27,8 @@ from gracezo.core.asks import Ask, Moved, OutOfQueries, Point, Role, Steps
 from gracezo.core.box import Box
 from gracezo.core.keys import Key
 from gracezo.core.method import Problem, uses
-from gracezo.core.result import Finish, GradientEstimate, Status
-from gracezo.core.steps import in_batches, relayed
+from gracezo.core.result import Finish, Status
+from gracezo.core.steps import at_most, in_batches, relayed
 from gracezo.core.subspace import Subspace
 from gracezo.core.types import FloatArray, IntArray
 from gracezo.methods.auto import auto, constants
@@ -251,7 +251,7 @@ class Global:
         space = Subspace.of(at.x, others, self._box)
         estimator = auto(space.problem(self._known)).estimator
         steps = space.estimated(estimator.estimate(space.inward(at), 1, next(self._keys)))
-        found = yield from at_most(SCREEN, steps)
+        found = yield from at_most(steps, SCREEN)
         self._screened += not self._spent
         if found.residual > SPARSE:
             self._background = True
@@ -275,20 +275,6 @@ class Global:
         if self._best.value - value > max(WIN * self._fallen, constants.TRUST * self._noise):
             self._best = Point(x, float(value), self._noise)
             yield Moved(self._best)
-
-
-def at_most(queries: int, steps: Steps[GradientEstimate]) -> Steps[GradientEstimate]:
-    """Run an estimator that makes do with so many queries."""
-    left = queries
-
-    def asked(ask: Ask) -> Steps[FloatArray]:
-        nonlocal left
-        if len(ask) + ask.reserve > left:
-            raise OutOfQueries
-        left -= len(ask)
-        return (yield ask)
-
-    return relayed(steps, asked)
 
 
 @uses("support", "known", "bounds", "noise", "scale", "tol", needs=("bounds",))

@@ -89,6 +89,8 @@ class TreeEstimator:
         Whether background may stay unfound also if it is most of the gradient.
     unit
         What a value of one is in the user's f; 0 if that is not known.
+    whole
+        Whether all is measured by plain differences where the search has lost as much as it may.
     """
 
     d: int
@@ -101,6 +103,7 @@ class TreeEstimator:
     background: bool = False
     places: bool = False
     unit: float = 0.0
+    whole: bool = True
 
     def estimate(self, at: Point, step: int, key: Key) -> Steps[GradientEstimate]:
         """Search, with asks no larger than the batch."""
@@ -146,11 +149,13 @@ class Estimation:
         self._known = known
         self._found: dict[int, Slope] = dict(found or {})
         self._residual = math.nan  # squared norm of what was not found
+        self.lost = False
+        """Whether the search was given up, or had to end, before it had read f."""
 
     @property
-    def noisy(self) -> bool:
-        """Whether f has turned out to be noisy."""
-        return bool(self._differences.noise)
+    def noise(self) -> float:
+        """The standard deviation of f's noise, as far as it has turned out."""
+        return max(self._differences.noise, self._noise or 0.0)
 
     def widen(self, size: int) -> None:
         """Turn to more coordinates, along which f is taken to bend by no more in all."""
@@ -180,10 +185,11 @@ class Estimation:
                 yield from self._refine(pairs, self._found.keys() - set(self._known.tolist()))
             else:
                 yield from self._look_again()
-            if not settled:
+            self.lost = not settled
+            if self.lost and self._of.whole:
                 yield from self._measure_all()
         except OutOfQueries:
-            pass
+            self.lost = True
         return self._estimate
 
     @property

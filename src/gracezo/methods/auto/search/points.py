@@ -32,6 +32,7 @@ class Points:
         self._leave = leave
         self._units: Units | None = None
         self._last: Estimation | None = None
+        self._now: Estimation | None = None
 
     def go_on_from(self, other: Points) -> None:
         """Take what was learned of the same function along other coordinates."""
@@ -40,25 +41,40 @@ class Points:
             self._last.widen(self._problem.d)
 
     @property
-    def noisy(self) -> bool:
-        """Whether f is known to be noisy."""
-        return bool(self._problem.noise) or (self._last is not None and self._last.noisy)
+    def noise(self) -> float:
+        """The standard deviation of f's noise, as far as it is known."""
+        seen = max((made.noise for made in (self._last, self._now) if made is not None), default=0.0)
+        return max(self._problem.noise or 0.0, self._units.value(seen) if self._units is not None else 0.0)
+
+    @property
+    def lost(self) -> bool:
+        """Whether the last search was lost, or had to end."""
+        return self._now is not None and self._now.lost
 
     def estimate(
-        self, at: Point, key: Key, known: IntArray, here: GradientEstimate | None = None
+        self,
+        at: Point,
+        key: Key,
+        known: IntArray,
+        here: GradientEstimate | None = None,
+        *,
+        whole: bool = True,
     ) -> Steps[GradientEstimate]:
-        """Estimate the gradient at a point, the coordinates known first; those found `here` are taken so."""
-        units, of = self._begin(at)
+        """Estimate the gradient at a point, the coordinates known first; those found `here` are taken so.
+
+        Where the search is lost, all is measured if `whole` says so.
+        """
+        units, of = self._begin(at, whole)
         taken: dict[int, Slope] = {}
         if here is not None:
             values, errors = (units.slopes(here.indices, one) for one in (here.values, here.errors))
             slopes = (Slope(*both, True) for both in zip(values.tolist(), errors.tolist(), strict=True))
             taken = dict(zip(here.indices.tolist(), slopes, strict=True))
-        made = Estimation(of, units.inward(at), key, self._last, known, taken)
+        made = self._now = Estimation(of, units.inward(at), key, self._last, known, taken)
         found = yield from units.estimated(in_batches(made.counted(), of.batch))
         if not found.flat:
             self._last = made
-        else:
+        elif not made.noise:
             self._units = None  # nothing was learned
         return found
 
@@ -68,7 +84,7 @@ class Points:
         made = Estimation(of, units.inward(at), Key(0), self._last)
         return (yield from units.estimated(in_batches(made.measured(coordinates), of.batch)))
 
-    def _begin(self, at: Point) -> tuple[Units, TreeEstimator]:
+    def _begin(self, at: Point, whole: bool = True) -> tuple[Units, TreeEstimator]:
         if self._units is None:
             self._units = Units.of(self._problem, at)
         problem = self._units.problem(self._problem)
@@ -79,4 +95,5 @@ class Points:
             bounds=problem.bounds,
             leave=self._leave,
             background=True,
+            whole=whole,
         )
