@@ -190,3 +190,22 @@ def test_a_sum_that_loses_small_terms_beside_large_ones_costs_little_more_than_a
             spent[one_by_one].append(found.queries)
     assert np.mean(spent[False]) <= 42
     assert np.mean(spent[True]) <= np.mean(spent[False]) + 12  # 35 more where losses are not seen
+
+
+def test_a_sum_of_very_many_terms_loses_small_ones_and_is_rounded_by_more_than_one_of_them() -> None:
+    """Eight sums side by side, as compilers make of a loop; where losses are not seen, 64 queries."""
+    d, spent = 400_000, []
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        weights, goal = rng.random(d), np.zeros(d)
+        goal[rng.choice(d, 10, replace=False)] = rng.random(10)
+
+        def f(x: FloatArray, w: FloatArray = weights, v: FloatArray = goal) -> float:
+            terms = w * (x - v) ** 2
+            return float(np.add.accumulate(terms.reshape(8, -1), axis=1)[:, -1].sum())
+
+        x0 = np.zeros(d)
+        result = gracezo.minimize(f, x0, seed=seed, target=0.01 * f(x0), copy=False, max_queries=1_000)
+        assert result.success
+        spent.append(result.nfev)
+    assert np.mean(spent) <= 60

@@ -152,7 +152,8 @@ class FirstLook:
         """Return whether f is a sum in which small terms are lost beside large ones, where all are small.
 
         A plain sum adds each term to what has come together so far: what is below the last place of that is
-        rounded away. So f is a parabola near by, too, which bends by less than the one farther away.
+        rounded away. So f is a parabola near by, too, which bends by less than the one farther away. The
+        sum of so many terms is rounded by more than one of them, too: as near by as that shows.
         """
         looks, differences = list(self._looks), self._differences
         (near, one), (middle, two), (far, three) = looks
@@ -163,17 +164,21 @@ class FirstLook:
         wide = math.sqrt(math.sqrt(middle / near))
         yield from self._ask(at, [near / wide, wide * near])
         self._looks = self._looks[:3]
-        straight = self._on_parabola(0.0) and differences.values.grain == 0.0
+        rounding = self._off_parabola(0.0)
+        plain = rounding <= differences.rounding
+        rounding = max(rounding, differences.rounding)
         self._looks, (_, (here, first), (there, second), *_) = looks, self._looks
-        differences.values.round(0.0)
         curvature = 2.0 * (second / there - first / here) / (there - here)
-        uncertain = 4.0 * differences.rounding / (here * there)
+        uncertain = 4.0 * rounding / (here * there)
         lost = abs(whole) - abs(curvature)
+        straight = uncertain < (1.0 if plain else constants.CLEARLY) * lost
         # Nothing but rounding bends f otherwise near by, if it bends alike over a far longer way beyond.
         beyond = 2.0 * (two / middle - (first / here - 0.5 * here * curvature)) / middle
         alike = abs(beyond - whole) <= constants.UNSEEN * abs(whole)
-        if not (straight and alike and uncertain < lost < abs(whole)):
+        if not (straight and alike and lost < abs(whole)):
             return False
+        if not plain:
+            differences.values.round(rounding / math.sqrt(2.0))
         self._take(here, first / here, curvature, uncertain)
         differences.curvatures.absorb(lost / self._along.squares, there)
         return True
