@@ -221,12 +221,11 @@ class Descent:
 
     def _remarks(self, market: Market) -> str:
         """Return what to add to a message: that f is noisy, or that its gradient is not sparse."""
-        noise, d = self._hunt.noise, self._problem.free
-        remarks = (
-            f"; f is noisy, with a standard deviation of about {self._units.value(noise):.2g}"
-            if noise
-            else ""
-        )
+        noise, d, remarks = self._units.value(self._hunt.noise), self._problem.free, ""
+        if noise and self._hunt.differences.values.coarse:
+            remarks = f"; its values are rounded, to steps of about {math.sqrt(12.0) * noise:.2g}"
+        elif noise:
+            remarks = f"; f is noisy, with a standard deviation of about {noise:.2g}"
         met = d if market.dense else len(self._hunt.met)
         if met > d // 4:
             remarks += (

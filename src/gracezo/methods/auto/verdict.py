@@ -71,13 +71,16 @@ class Verdict:
             return Finish(Status.NOTHING_TO_FIND, f"nothing to find: {flat}")
         if (why := (yield from self._stuck(at, kinks_across, rng))) is not None:
             return Finish(Status.STUCK, why)
-        what = "noise" if self.differences.noise else "rounding error"
+        rounded = self.differences.noise == 0.0 or self.differences.values.coarse
+        what = "rounding error" if rounded else "noise"
         return Finish(Status.CONVERGED, f"f does not fall any further from here by more than its {what}")
 
     def _stuck(self, at: Point, kinks_across: bool, rng: np.random.Generator) -> Steps[str | None]:
         """Say why lower values may be near though none is in sight; None where that is not so."""
         exact = self.differences.noise == 0.0
-        if self.differences.values.coarse:
+        # Steps that are nothing beside the decrease hide no more than rounding does.
+        step = self.differences.noise > constants.PRECISE * constants.SMALL * self.fallen
+        if self.differences.values.coarse and step:
             return "f is coarse (few digits, or counts), and falls no further by more than one of its steps"
         if self._hides():
             return f"the {'rounding' if exact else 'noise'} of f hides what may be left to be found"

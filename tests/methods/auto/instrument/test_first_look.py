@@ -110,7 +110,8 @@ def test_the_noise_of_rounding_is_that_of_an_even_spread() -> None:
     fun = Distance(101)
     result = gracezo.minimize(rounded(fun), fun.x0, seed=1, max_queries=300)
     step = float(np.spacing(np.float32(fun(fun.x0))))
-    assert f"standard deviation of about {step / math.sqrt(12.0):.2g}" in result.message
+    assert result.success  # the step is nothing beside the decrease
+    assert f"steps of about {step:.1g}" in result.message
 
 
 @pytest.mark.parametrize("problem", [Distance, Magnitude])

@@ -108,6 +108,7 @@ class FirstLook:
         """Return the noise, given three changes of f: what is off a parabola may be rounding, or a jump."""
         step = self._step(at)
         if step and self._off_parabola(0.0) <= step:
+            self._coarse = True
             return step / math.sqrt(12.0)
         if self._on_parabola(0.0):
             yield from self._exact(at)
