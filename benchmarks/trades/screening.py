@@ -1,6 +1,6 @@
 """Which of a thousand parameters matter: `gracezo.screen` beside SALib's Morris method.
 
-PYTHONPATH=src python -m benchmarks.trades.screening [--tables point box noise groups] [--first 20000]
+PYTHONPATH=src python -m benchmarks.trades.screening [--tables point box noise rough groups] [--first 20000]
 
 Every call of the function is counted. Instances are drawn from `numpy.random.default_rng(seed)`, with seeds
 from `FIRST` on, none of which was looked at while the method was made.
@@ -12,6 +12,7 @@ from `FIRST` on, none of which was looked at while the method was made.
   places. Right: the coordinates whose mu_star is at least a tenth of the largest, by Morris with r = 20.
 - `noise`: a linear function with noise of 1 % of its spread: how often a coordinate without effect is called
   important, in a run, and how often one with an effect is not.
+- `rough`: Friedman's function among inert coordinates, d = 1,000, in few digits or with noise (not told).
 - `groups`: a field of 50 × 50 of which two patches matter, with and without blocks.
 """
 
@@ -244,6 +245,52 @@ def with_noise(first: int, instances: int) -> Iterator[list[str]]:
         ]
 
 
+# ---------------------------------------------------------------- few digits, noise
+
+Rough = Callable[[float, np.random.Generator], float]
+ROUGH: dict[str, Rough] = {
+    "exact": lambda value, rng: value,
+    "single precision": lambda value, rng: float(np.float32(value)),
+    "5 decimals": lambda value, rng: round(value, 5),
+    "3 decimals": lambda value, rng: round(value, 3),
+    "1 decimal": lambda value, rng: round(value, 1),
+    "whole numbers": lambda value, rng: float(np.floor(value)),
+    "half of it a plateau": lambda value, rng: max(value, 14.0),
+    "noise of 0.001": lambda value, rng: value + 0.001 * float(rng.standard_normal()),
+    "noise of 0.05 (1 %)": lambda value, rng: value + 0.05 * float(rng.standard_normal()),
+    "noise of 0.25 (5 %)": lambda value, rng: value + 0.25 * float(rng.standard_normal()),
+    "noise of 1 (20 %)": lambda value, rng: value + float(rng.standard_normal()),
+    "noise of 0.05, Student's, 2 d.o.f.": lambda value, rng: value + 0.05 * float(rng.standard_t(2)),
+}
+
+
+def in_the_rough(first: int, instances: int) -> Iterator[list[str]]:
+    """Give the rows of the table `rough`."""
+    for name, made in ROUGH.items():
+        queries, missed, wrong = [], 0, 0
+        for seed in range(first, first + instances):
+            f, _ = hidden("Friedman", seed)
+            matter = set(np.random.default_rng(seed).choice(1_000, 10, replace=False)[:5].tolist())
+            rng = np.random.default_rng([seed, 1])
+
+            def rough(x: FloatArray, f: Function = f, rng: Any = rng, made: Rough = made) -> float:
+                return made(f(x), rng)
+
+            found = gracezo.screen(rough, bounds=f.bounds, seed=seed)
+            assert found.queries == f.calls
+            claimed = set(found.indices[found.important].tolist())
+            queries.append(found.queries)
+            missed += len(matter - claimed)
+            wrong += bool(claimed - matter)
+        yield [
+            name,
+            f"{np.mean(queries):.0f}",
+            f"{max(queries)}",
+            f"{missed} of {5 * instances}",
+            f"{wrong} of {instances}",
+        ]
+
+
 # ---------------------------------------------------------------- groups
 
 
@@ -288,6 +335,11 @@ TABLES: dict[str, tuple[Callable[[int, int], Iterator[list[str]]], int, list[str
         with_noise,
         200,
         ["noise of 1 %", "queries", "runs with a false claim", "stated", "passed", "missed"],
+    ),
+    "rough": (
+        in_the_rough,
+        20,
+        ["Friedman, d = 1,000", "queries", "most", "missed", "runs with a false claim"],
     ),
     "groups": (by_groups, 10, ["field of 50 × 50", "queries", "all found", "queries to a tenth of f"]),
 }

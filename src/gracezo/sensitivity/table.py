@@ -207,13 +207,22 @@ def _mean(rows: FloatArray) -> FloatArray:
 def _important(effects: FloatArray, errors: FloatArray, background: FloatArray, free: int) -> BoolArray:
     """Return which coordinates are more than background and errors, of all that could have seemed so.
 
-    Under "no more than background", the sum of (effect / deviation)² over the points is χ² distributed. One
+    Under "no more than background", the sum of (effect / deviation)² over k points is χ² distributed. One
     coordinate out of all that can move exceeds its quantile by chance in `RATE` of all screenings at most.
+
+    Noise may have outliers, each of which would be an effect at one point. So the largest of several is left
+    out (what is left is no more than χ² with k − 1), and counts alone only if it were more than chance under
+    Student's distribution with two degrees of freedom, P(|t| > u) < 1/u².
     """
     deviation = np.hypot(np.nan_to_num(background)[:, :, None], errors)
     deviation = np.maximum(deviation, np.finfo(np.float64).tiny)
     measured = np.isfinite(effects)
-    with np.errstate(over="ignore"):
-        scores = np.where(measured, effects / deviation, 0.0)
-        total = (scores**2).sum(axis=0)
-    return np.asarray(chdtrc(np.maximum(measured.sum(axis=0), 1), total) * free * effects.shape[1] <= RATE)
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        squares = np.where(measured, effects / deviation, 0.0) ** 2
+        largest = squares.max(axis=0, initial=0.0)
+        count = measured.sum(axis=0)
+        others = np.sort(squares, axis=0)[:-1].sum(axis=0)
+        alone = count / largest
+    several = np.minimum(chdtrc(np.maximum(count - 1, 1), others), alone)
+    chance = np.where(count > 1, several, chdtrc(1, largest))
+    return np.asarray(chance * free * effects.shape[1] <= RATE)
