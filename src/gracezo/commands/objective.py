@@ -271,7 +271,8 @@ def _option(text: str) -> tuple[str, Any]:
 def _imported(text: str) -> Callable[..., Any]:
     module, colon, path = text.partition(":")
     if not colon or not module or not path:
-        raise UsageError(f"a function is named module:name; given: {text}")
+        program = "; a program goes behind --command" if " " in text or "{" in text else ""
+        raise UsageError(f"a function is named module:name; given: {text}{program}")
     if "" not in sys.path and os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())  # as in `python -m`
     try:
