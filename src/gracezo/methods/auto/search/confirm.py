@@ -299,7 +299,8 @@ class Confirmation:
             return halfway
         # A bend behind a kink right here makes it seem to turn ahead, by half of what is allowed. What was
         # probed alone, and downhill, leads down for certain, however near it turns.
-        certain = self.thorough or (not candidate.side and candidate.single)
+        believed = not candidate.side and candidate.single and self.belief.rate(0) > 0.5
+        certain = self.thorough or believed
         curvatures = self.differences.curvatures
         bend = 0.0 if certain or not curvatures.known else curvatures.typical
         seen = turn * slope > constants.TRUST * self.differences.rounding

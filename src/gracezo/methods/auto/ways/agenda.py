@@ -102,6 +102,7 @@ class Agenda:
     _retried: float = math.inf  # what f has to come down to before coordinates are let go again
     _foretold: _Foretold | None = None
     _following: list[Request] = field(default_factory=list)  # what has to be asked next
+    _last: int = 0  # the round of the last find or step
 
     # ------------------------------------------------------------ where the run is
 
@@ -123,7 +124,7 @@ class Agenda:
     def moved(self) -> None:
         """Note that the search was begun at another point."""
         self._notice()
-        self._planted.here = False
+        self._planted.here, self._last = False, self.parts.ledger.rounds
 
     def doubt(self, doubt: float, last: bool = False) -> None:
         """Take the slopes of the support as predictions, which may hide a decrease of `doubt`."""
@@ -147,6 +148,7 @@ class Agenda:
         """Notice what has been found."""
         if len(self.parts.support) > self._met:
             self._met, self._fruitless = len(self.parts.support), 0
+            self._last = self.parts.ledger.rounds
             self._stale = self._stale or not self._planted.here
 
     # ------------------------------------------------------------ bids
@@ -180,7 +182,11 @@ class Agenda:
             # A step may have to wait for its gradient, which has its price too.
             waits = support.known < self.parts.stepper.care * hidden
             if waits:
-                worthwhile = timing.refresh_pays(gain, self._refresh_cost(), promise / cost)
+                refresh = self._refresh_cost()
+                # One sum tells little of what it hides: while nothing is found, the support has its turn.
+                idle = self.parts.ledger.rounds - self._last
+                worthwhile = timing.refresh_pays(gain, refresh, promise / cost)
+                worthwhile |= idle >= constants.PARTS * (refresh + timing.overhead)
             else:
                 worthwhile = timing.step_pays(gain, promise, cost, search.promise + doubt)
             if worthwhile:
