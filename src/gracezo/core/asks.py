@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Generator, Sequence
+from functools import lru_cache
 from typing import Protocol, TypeAlias, TypeVar
 
 import numpy as np
@@ -86,6 +87,14 @@ class Offsets(Protocol):
         ...
 
 
+@lru_cache(maxsize=256)
+def _up_to(count: int) -> IntArray:
+    """Return where one row begins and ends; the same for all of that length."""
+    ends = np.array([0, count])
+    ends.flags.writeable = False
+    return ends
+
+
 @record
 class SparseRows:
     """Sparse displacements: row i is `values[p[i]:p[i+1]]` at `indices[p[i]:p[i+1]]`, p = `indptr`.
@@ -100,7 +109,7 @@ class SparseRows:
     @classmethod
     def single(cls, indices: IntArray, values: FloatArray) -> SparseRows:
         """Return one row."""
-        return cls(np.array([0, len(indices)]), indices, values)
+        return cls(_up_to(len(indices)), indices, values)
 
     @classmethod
     def coordinates(cls, indices: IntArray, steps: FloatArray) -> SparseRows:

@@ -40,8 +40,9 @@ def gather(*searches: Steps[R]) -> Steps[list[R]]:
         answer = yield _joined([ask for _, ask in asks])
         start = 0
         for place, ask in asks:
-            advance(place, answer[start : start + len(ask)])
-            start += len(ask)
+            stop = start + len(ask.offsets)
+            advance(place, answer[start:stop])
+            start = stop
     return [results[place] for place in range(len(searches))]
 
 

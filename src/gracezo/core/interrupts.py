@@ -33,6 +33,7 @@ class HeldBack:
         self._handlers: dict[int, Callable[[int, FrameType | None], Any]] = {}
         self._came: list[int] = []
         self._open = False
+        self._thread = threading.get_ident()
 
     def __enter__(self) -> HeldBack:
         if threading.current_thread() is threading.main_thread():
@@ -88,7 +89,7 @@ class _Listening:
 
     def __enter__(self) -> None:
         held = HeldBack._current
-        if held is not None and threading.current_thread() is threading.main_thread():
+        if held is not None and held._thread == threading.get_ident():
             held._open = True
             if held._came:
                 held.hear()
@@ -97,7 +98,7 @@ class _Listening:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         held = HeldBack._current
-        if held is not None and threading.current_thread() is threading.main_thread():
+        if held is not None and held._thread == threading.get_ident():
             held._open = False
 
 

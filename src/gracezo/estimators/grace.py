@@ -36,6 +36,7 @@ from functools import lru_cache
 from itertools import chain, repeat
 
 import numpy as np
+import numpy.typing as npt
 
 from gracezo.core.asks import Ask, Point, Role, SparseRows, Steps
 from gracezo.core.box import Box
@@ -77,8 +78,10 @@ class Blocks:
     ahead: int
 
     def __call__(self, positions: FloatArray) -> FloatArray:
-        """Return the labels of positions."""
-        return np.asarray(np.floor((positions + (self.block + self.ahead - self.start)) / self.block))
+        """Return the labels of positions, written over them."""
+        positions += self.block + self.ahead - self.start
+        positions /= self.block
+        return np.floor(positions, out=positions)
 
     def span(self, label: float, stop: int) -> tuple[int, int]:
         """Return the positions before `stop` that have a label."""
@@ -150,10 +153,11 @@ def search(
     """
     if len(group) <= 2:
         return _Found(group, flat=False)
+    sides = np.array([-eps, eps])
     for divisions in schedule:
         labels = variant.labels(random, len(group), divisions)
         for _ in range(_ATTEMPTS):
-            u = _signs(random, len(group), eps)
+            u = sides.take(_bits(random, len(group)))
             if bounds is not None:  # the ratio of v to u is h_i whatever their sign and length
                 u = bounds.inward(at.x, group, u, stretch=float(labels.max()))
             # Neither query is of use without what follows: v, and the measurement of what is left.
@@ -215,9 +219,12 @@ def search_along(
 
 def _signs(random: np.random.Generator, count: int, eps: float = 1.0) -> FloatArray:
     """Return ±ε at random, from one raw random bit each: the cheapest way there is."""
-    words = np.asarray(random.bit_generator.random_raw(-(-count // 64)))
-    bits = np.unpackbits(words.view(np.uint8), count=count)
-    return np.array([-eps, eps]).take(bits)
+    return np.array([-eps, eps]).take(_bits(random, count))
+
+
+def _bits(random: np.random.Generator, count: int) -> npt.NDArray[np.uint8]:
+    words: npt.NDArray[np.uint64] = random.bit_generator.random_raw(-(-count // 64))
+    return np.unpackbits(words.view(np.uint8), count=count)
 
 
 @dataclass(frozen=True)

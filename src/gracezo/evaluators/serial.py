@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 
 from gracezo.core.asks import Ask
 from gracezo.core.interrupts import listening
@@ -43,24 +43,27 @@ class Serial:
 
     def __call__(self, ask: Ask) -> Generator[list[Answer], None, None]:
         """Yield the answers in the order of the rows, one call of f at a time."""
-        seeds = seeds_of(ask)
+        seeds, one, written = seeds_of(ask), self._objective.one, self._writing(ask)
         priced = seeds is None and prices(self._objective)
         for row in range(len(ask)):
-            point = None if priced else self._point(ask, row)
+            point = None if priced else written(ask, row)
             with listening:
                 self.unfinished = 1  # unless it comes to its end: an interrupt may not let it
                 if point is None:
                     outcome = self._priced(ask, row)
                 else:
-                    outcome = self._objective.one(point, None if seeds is None else seeds[row])
+                    outcome = one(point, None if seeds is None else seeds[row])
             self.unfinished = 0
             yield [(row, outcome)]
 
-    def _point(self, ask: Ask, row: int) -> FloatArray:
-        if self._copy and not isinstance(ask.base, Place):
-            return ask.point(row)
-        shown = self._canvas.show(ask, row)
-        return shown.copy() if self._copy else shown
+    def _writing(self, ask: Ask) -> Callable[[Ask, int], FloatArray]:
+        """Return what writes the points of an ask."""
+        if not self._copy:
+            return self._canvas.show
+        return self._copied if isinstance(ask.base, Place) else Ask.point
+
+    def _copied(self, ask: Ask, row: int) -> FloatArray:
+        return self._canvas.show(ask, row).copy()
 
     @property
     def _canvas(self) -> Canvas:
