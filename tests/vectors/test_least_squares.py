@@ -231,6 +231,25 @@ def test_noise_is_noticed_and_the_answer_measured_again() -> None:
     assert result.nfev == fun.calls
 
 
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize(("m", "s"), [(2, 5), (4, 1), (20, 4)])
+def test_noise_of_one_percent_ends_in_a_success_that_is_one(m: int, s: int, seed: int) -> None:
+    """Also where fewer outputs than parameters leave no columns to be named."""
+    random = np.random.default_rng(seed)
+    a, where = random.normal(size=(m, s)), random.choice(300, s, replace=False)
+    data = (a * np.exp(random.uniform(-0.8, 0.8, s))).sum(axis=1)
+
+    def exact(x: FloatArray) -> FloatArray:
+        return np.asarray((a * np.exp(x[where])).sum(axis=1) - data)
+
+    noise = 1e-2 * float(np.sqrt(np.mean(exact(np.zeros(300)) ** 2)))
+    result = gracezo.least_squares(
+        lambda x: exact(x) + noise * random.normal(size=m), np.zeros(300), seed=seed, max_queries=400
+    )
+    assert result.success
+    assert 0.5 * np.sum(exact(result.x) ** 2) < 20.0 * 0.5 * m * noise**2
+
+
 def test_a_residual_that_is_zero_or_flat() -> None:
     zero = gracezo.least_squares(lambda x: x[:3], np.zeros(D), seed=0)
     assert (zero.status, zero.nfev, zero.cost) == (Status.CONVERGED, 1, 0.0)

@@ -28,6 +28,7 @@ _WANTED = 1e-3  # of the quotient: the error that is aimed at where there is noi
 _HIDDEN = 0.5  # of the quotient: noise that large may be all that is seen
 _LUCK = 1e3  # an error is not so many times larger than a single sample of it
 _DROWNED = 0.1  # of the quotient: an error that large may hide everything
+_RAISED = 1.5  # times at most is noise that was guessed raised by a further look
 _LOOKS = 4  # at most, for the distance of noisy outputs
 _UNIT = 2.0**-52
 _SINGLE = 2.0**-24  # and so in single precision
@@ -93,6 +94,11 @@ class Accuracy:
             typical = np.minimum(typical, _LUCK * (look.differences + rounding))  # an output may be linear
         parts = (rounding, typical, seen, self.tail * np.sqrt(size))
         return np.asarray(np.sqrt(sum(part**2 for part in parts)) + 1e-14 * rms + _TINY)
+
+    @property
+    def noise(self) -> FloatArray:
+        """What noise alone makes of a quotient, by output."""
+        return np.asarray(_SQRT2 * self.look.rounding / self.distance)
 
     def leave(self, left: FloatArray, size: int) -> None:
         """Note what a decoded set leaves of each output: slopes that are no columns."""
@@ -169,25 +175,34 @@ def _explained(at: Point, seen: Look, looks: Looks, *, exact: bool) -> Steps[tup
     by, with 26/16 ν², show by how much. A function that says the same again may bend, and is then looked at
     nearer; if that does not help, it is rough.
     """
-    assert at.outputs is not None
     if exact:
         return (yield from looks.look(_nearer(seen))), False
-    asked = False
-    if seen.off < _HIDDEN:  # noise is hardly ever so small, at so small a distance
-        asked = yield from looks.bends(seen)
-    if not asked:
-        (again,) = yield Ask.at(at.x, Role.AGAIN)
-        if np.isfinite(again).all() and not np.array_equal(again, at.outputs):
-            noise = np.sqrt(((again - at.outputs) ** 2 / 2.0 + seen.noise**2) / 2.0)
+    likely = seen.off < _HIDDEN  # noise is hardly ever so small, at so small a distance
+    bends = likely and (yield from looks.bends(seen))
+    if not bends:
+        noise = yield from _noise(at, seen)
+        if noise is not None:
             return looks.known(seen, noise, guessed=True), True
-        asked = seen.off >= _HIDDEN and (yield from looks.bends(seen))
-    if asked:
+        bends = not likely and (yield from looks.bends(seen))
+    if bends:
         nearer = yield from looks.look(_nearer(seen))
         if nearer.off <= 2.0 * seen.off and not nearer.stands_still_unlike(seen):
             return nearer, False  # of what is rough, it would be many times larger
+        noise = (yield from _noise(at, nearer)) if likely else None
+        if noise is not None:
+            return looks.known(seen, noise, guessed=True), True
         seen = seen if nearer.silent else nearer
-    rough = np.maximum(seen.differences, seen.off * np.abs(seen.near)) * seen.distance
+    rough = np.maximum(seen.differences, min(1.0, seen.off) * np.abs(seen.near)) * seen.distance
     return looks.known(seen, rough / 2.0, guessed=True), True
+
+
+def _noise(at: Point, seen: Look) -> Steps[FloatArray | None]:
+    """Ask again at x; return the standard deviation of each output, or None if it says the same."""
+    assert at.outputs is not None
+    (again,) = yield Ask.at(at.x, Role.AGAIN)
+    if not np.isfinite(again).all() or np.array_equal(again, at.outputs):
+        return None
+    return np.asarray(np.sqrt(((again - at.outputs) ** 2 / 2.0 + seen.noise**2) / 2.0))
 
 
 def _nearer(seen: Look) -> float:
@@ -215,8 +230,8 @@ def _balanced(outputs: FloatArray, seen: Look, looks: Looks, most: float) -> Ste
             break  # not even half of the error
         last, seen = seen, (yield from looks.look(wanted))
         if seen.guessed:
-            more = np.sqrt((2.0 * looks.rounding**2 + seen.noise**2) / 3.0)
-            seen = looks.known(seen, np.maximum(looks.rounding, more), guessed=True)
+            more = np.sqrt((2.0 * looks.rounding**2 + seen.noise**2) / 3.0)  # curvature is in it, too
+            seen = looks.known(seen, np.clip(more, looks.rounding, _RAISED * looks.rounding), guessed=True)
         if last.hum + last.off < seen.hum + seen.off:  # it was better there
             return replace(last, rounding=looks.rounding)
     return seen

@@ -30,6 +30,7 @@ from gracezo.vectors.space import Probe, Space, slopes
 
 _FLAT = 3.0  # times the error, which is roughly known: answers that small say nothing
 _FLAT_NOISY = 1.7  # and where the noise was measured
+_ENOUGH = 4  # noisy answers before a set is called empty, and twice as many of the whole space
 _SPARE = 2  # probes of a set beyond its rank
 _VISIBLE = 3.0  # times its error: what is left of answers that is more than one
 _TAIL_SHARE = 0.05  # of the squared answers of an output: a larger dense tail may be columns not found
@@ -193,6 +194,10 @@ class Search:
     def _decoded(self, some: Set) -> Decoded | None:
         """Decode a set; columns that leave much of it, and more than errors, are not all there are."""
         decoded = self._decode(some)
+        if decoded is not None and self._noisy and not len(decoded.positions):
+            wanted = _ENOUGH * (2 if some is self._root else 1)
+            if some.answers.size < wanted and len(some.probes) < wanted:
+                return None
         visible = _FLAT_NOISY if self._noisy else _VISIBLE
         if decoded is not None and decoded.rest > visible:
             # By output, each in units of its own: an output that is known well does not speak for others.

@@ -79,7 +79,7 @@ class Fit:
         self._z = np.zeros(columns.shape[1])
         self.model = Surrogate(self._z, start.outputs, columns, error, self._deviations)
         self._join(problem.known)
-        self._region = Region(loss, self.frame.limits, self._lengths())
+        self._region = Region(loss, self.frame.limits, self._lengths(len(self._z)))
         self._measured_here = True
         self._steps = 0
         self._next_look = 1
@@ -127,13 +127,13 @@ class Fit:
             if self._measured_here and self._rejected >= _STUCK:
                 again = self.dense
                 if not again:
-                    return Finish(
-                        Status.NOTHING_TO_FIND, "stuck: steps as short as they may be bring nothing"
-                    )
+                    return self._stuck("steps as short as they may be bring nothing")
+            if again and self.dense and self._is_noise:
+                return self._stuck("")
             if ((again and not self._measured_here) or (again and self.dense)) and not (
                 yield from self._measure()
             ):
-                return Finish(Status.NOTHING_TO_FIND, "stuck: these directions bring no more")
+                return self._stuck("these directions bring no more")
 
     def _try(self, to: FloatArray, foreseen: float) -> Steps[bool]:
         """Ask for the outputs at a step; return whether the Jacobian is to be measured again."""
@@ -233,7 +233,13 @@ class Fit:
         """
         squares = np.mean(columns**2, axis=1) if columns.size else np.zeros(len(columns))
         own = np.nanmean(errors**2, axis=1) if errors.size else 0.0 * squares
-        self._errors = np.maximum(self._errors, own)
+        noise = own
+        if (
+            self.noisy and columns.size
+        ):  # then it is known, and what bends is no reason to leave an output out
+            lengths = self._lengths(columns.shape[1])
+            noise = np.mean((self._found.accuracy.noise[:, None] / lengths) ** 2, axis=1)
+        self._errors = np.maximum(self._errors, noise)
         seen = squares > _SEEN**2 * self._errors
         self._unseen = int((~seen & (squares > 0.0)).sum())
         if self._unseen == len(squares):
@@ -243,14 +249,14 @@ class Fit:
         error = min(1.0, max(1e-7, self._found.accuracy.look.off, share))
         return np.where(seen[:, None], columns, 0.0), error
 
-    def _lengths(self) -> FloatArray:
+    def _lengths(self, count: int) -> FloatArray:
         """Return the scales of what moves; a direction of the span has all of them already."""
         if not isinstance(self.frame, Support):
-            return np.ones(len(self._z))
+            return np.ones(count)
         return reach(self.frame.base, self._problem.scale, self._problem.bounds)[self.frame.indices]
 
     def _renew(self) -> None:
-        self._region.renew(self.frame.limits, self._lengths())
+        self._region.renew(self.frame.limits, self._lengths(len(self._z)))
         self._measured_here, self._poor, self._rejected = True, 0, 0
 
     # ------------------------------------------------------------ the end
@@ -293,6 +299,16 @@ class Fit:
         """Return the standard error of the cost, where the outputs are noisy."""
         weighted = self._loss.weights(outputs) * outputs
         return float(np.linalg.norm(weighted * self._deviations)) if self.noisy else 0.0
+
+    @property
+    def _is_noise(self) -> bool:
+        """Whether residuals are no larger than noise makes them."""
+        return self.noisy and self.at.value <= self._loss.cost(1.5 * self._deviations)
+
+    def _stuck(self, why: str) -> Finish:
+        if self._is_noise:
+            return Finish(Status.CONVERGED, "converged: the residuals are no larger than the noise")
+        return Finish(Status.NOTHING_TO_FIND, f"stuck: {why}")
 
     def _verdict(self) -> str:
         if self.noisy:
