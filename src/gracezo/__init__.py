@@ -24,6 +24,7 @@ if TYPE_CHECKING:  # the same names for tools that read types; a test compares t
     from gracezo.optimizer import Optimizer
     from gracezo.scipy_adapter import scipy_method
     from gracezo.screening import screen
+    from gracezo.sensitivity.interactions import Interactions
     from gracezo.sensitivity.screening import Screening
     from gracezo.vectors.estimate import JacobianEstimate
 
@@ -34,6 +35,7 @@ __all__ = [
     "Command",
     "EvaluationError",
     "GradientEstimate",
+    "Interactions",
     "JacobianEstimate",
     "Journal",
     "JournalError",
@@ -63,6 +65,7 @@ _HOME = {
     "Command": "command",
     "EvaluationError": "core.errors",
     "GradientEstimate": "core.result",
+    "Interactions": "sensitivity.interactions",
     "JacobianEstimate": "vectors.estimate",
     "Journal": "journal.settings",
     "JournalError": "journal.errors",

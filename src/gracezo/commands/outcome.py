@@ -16,6 +16,7 @@ import numpy as np
 from gracezo.commands.errors import Failed, UsageError
 from gracezo.core.result import Result
 from gracezo.report import words as said
+from gracezo.sensitivity.interactions import Interactions
 from gracezo.sensitivity.screening import Screening
 
 Columns: TypeAlias = dict[str, list[Any]]
@@ -135,7 +136,17 @@ def screening_object(found: Screening) -> dict[str, Any]:
         "residual": float(found.residual),
         "background": np.asarray(found.background).tolist(),
         "coordinates": [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)],
-    }
+    } | ({} if found.interactions is None else {"interactions": _pairs(found.interactions)})
+
+
+def _pairs(found: Interactions) -> list[dict[str, Any]]:
+    """Return the pairs that act together; of many outputs, lists with a number for each."""
+    names = ("mu", "mu_star", "sigma", "mu_star_conf", "important")
+    return [
+        {"pair": pair, "names": found.names.of(found.pairs[place])}
+        | {name: getattr(found, name)[..., place].tolist() for name in names}
+        for place, pair in enumerate(found.pairs.tolist())
+    ]
 
 
 def write_screening(path: Path, found: Screening) -> None:

@@ -59,6 +59,11 @@ def add(subparsers: Any, name: str) -> None:
         help="at so many points (default: as many as it takes; 1 without a box)",
     )
     how.add_argument(
+        "--interactions",
+        action="store_true",
+        help="look for pairs of the important coordinates that act together, too; needs a box",
+    )
+    how.add_argument(
         "--groups",
         metavar="GROUPS",
         help="coordinates that belong together: a file with a label for each (one a line, or a .json list), "
@@ -96,6 +101,7 @@ def run(words: argparse.Namespace) -> int:
             start,
             bounds=bounds,
             points=words.points,
+            interactions=words.interactions,
             names=objective.names(words),
             scale=objective.scale(words),
             groups=objective.groups(words),
@@ -171,6 +177,8 @@ def _show(found: gracezo.Screening, words: argparse.Namespace) -> None:
         cells = (f"{columns[column][place]:.4g}" for column in numbers)
         rows.append((said.shortened(name), *cells, "yes" if columns["important"][place] else "no"))
     print("\n".join(f"  {row}" for row in said.columns(rows)))
+    if found.interactions is not None:
+        print("\n".join(said.pairs_of(found.interactions, words.top)))
     print(f"{said.screening_cost(found)}; left outside: {said.left_out(found)}")
     if not found.complete:
         print(said.plain(found.message))

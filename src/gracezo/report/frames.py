@@ -10,6 +10,7 @@ from gracezo.core.names import Names
 
 if TYPE_CHECKING:
     from gracezo.core.result import GradientEstimate, Result
+    from gracezo.sensitivity.interactions import Interactions
     from gracezo.sensitivity.screening import Screening
 
 TABLES = ("coordinates", "trace")
@@ -55,6 +56,34 @@ def screening(found: Screening, output: int | None) -> Any:
     names = ("mu", "mu_star", "sigma", "mu_star_conf", "share", "important")
     table = {name: np.atleast_2d(getattr(found, name))[output or 0] for name in names}
     return pandas.DataFrame(table, index=index)
+
+
+def interactions(found: Interactions, output: int | None) -> Any:
+    """Return the pairs of a screening that act together; `output` is that of `Interactions.to_df`."""
+    pandas = _pandas()
+    place = _output(found, output)
+    index = pandas.MultiIndex.from_arrays([found.names.of(side) for side in found.pairs.T])
+    names = ("mu", "mu_star", "sigma", "mu_star_conf", "important")
+    return pandas.DataFrame({name: np.atleast_2d(getattr(found, name))[place] for name in names}, index=index)
+
+
+def interaction_matrix(found: Interactions, output: int | None) -> Any:
+    """Return `mu_star` of all pairs; `output` is that of `Interactions.to_matrix`."""
+    pandas = _pandas()
+    star = np.atleast_2d(found.mu_star)[_output(found, output)]
+    place = {int(j): number for number, j in enumerate(found.coordinates)}
+    table = np.zeros((len(place), len(place)))
+    for (one, other), value in zip(found.pairs.tolist(), star.tolist(), strict=True):
+        table[place[one], place[other]] = table[place[other], place[one]] = value
+    names = found.names.of(found.coordinates)
+    return pandas.DataFrame(table, index=names, columns=names)
+
+
+def _output(found: Interactions, output: int | None) -> int:
+    outputs = found.effects.shape[1]
+    if output is not None and not 0 <= output < outputs:
+        raise ValueError(f"output must be from 0 to {outputs - 1}; given: {output!r}")
+    return output or 0
 
 
 def _pandas() -> Any:

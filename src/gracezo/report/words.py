@@ -9,6 +9,7 @@ import numpy as np
 
 from gracezo.core.names import Names
 from gracezo.core.result import GradientEstimate, Result, Status
+from gracezo.sensitivity.interactions import Interactions
 from gracezo.sensitivity.screening import Screening
 from gracezo.vectors.estimate import JacobianEstimate
 
@@ -166,7 +167,7 @@ def jacobian(found: JacobianEstimate) -> str:
 
 
 def screening(found: Screening) -> str:
-    """Return a screening in at most 15 lines."""
+    """Return a screening in a few lines."""
     count, outputs = len(found.indices), found.effects.shape[1]
     lines = [
         screened(found),
@@ -181,7 +182,23 @@ def screening(found: Screening) -> str:
         lines.append(f"  the {COORDINATES} of most effect:")
     head = ("", "mu_star", "", "share", "")
     rows = [head, *effects_of(found, COORDINATES)] if count else []
-    return "\n".join(lines + [f"    {row}" for row in columns(rows)])
+    lines += [f"    {row}" for row in columns(rows)]
+    if found.interactions is not None:
+        lines += [f"  {line}" for line in pairs_of(found.interactions, COORDINATES)]
+    return "\n".join(lines)
+
+
+def pairs_of(found: Interactions, most: int) -> list[str]:
+    """Return the pairs that act together, a line each, under a line that says how many there are."""
+    count = len(found.pairs)
+    names = [" × ".join(shortened(found.names[j]) for j in pair) for pair in found.pairs[:most].tolist()]
+    if found.effects.shape[1] == 1:
+        rows = [(name, number(float(star))) for name, star in zip(names, found.mu_star, strict=False)]
+    else:
+        rows = [(name, "") for name in names]  # outputs have units of their own
+    said = f"{counted(count, 'pair')} of {counted(len(found.coordinates), 'coordinate')} act together"
+    some = f", the {most} strongest" if count > most else ""
+    return [f"{said}{some}", *(f"  {row}" for row in columns(rows))]
 
 
 def screened(found: Screening) -> str:

@@ -24,6 +24,7 @@ from gracezo.core.subspace import Subspace
 from gracezo.core.types import FloatArray, IntArray
 from gracezo.methods.auto import constants
 from gracezo.sensitivity.looks import ManyOutputs, OneOutput
+from gracezo.sensitivity.pairs import Pairs
 from gracezo.sensitivity.table import Effects
 from gracezo.sensitivity.trajectories import Trajectories
 from gracezo.vectors.estimate import outputs_of
@@ -61,16 +62,25 @@ class Observer:
         self._far: Trajectories | None = None  # from when small steps told nothing
         self._unread: list[int] = []  # what was spent at points that were not read
 
+    def pairs(self) -> Pairs:
+        """Return what looks for pairs that act together, with what is known of noise."""
+        noise = np.zeros(1)
+        if self._far is not None:
+            noise = self._far.deviation
+        elif self._looks is not None:
+            noise = self._looks.noise
+        return Pairs(noise, self._leave)
+
     def look(self, at: Point, key: Key, known: IntArray) -> Steps[Effects]:
         """Return the effects at a point: of the coordinates known, and of others that show some."""
         seen = None
         if self._far is None and not (self._wide and self._problem.noise):
             seen = yield from self._near(at, key, known)
-        if seen is not None:
-            return seen
-        if self._far is None:
-            self._far = self._trajectories(at)
-        return (yield from self._far.look(at, key.child(3), known))
+        if seen is None:
+            if self._far is None:
+                self._far = self._trajectories(at)
+            seen = yield from self._far.look(at, key.child(3), known)
+        return seen.plain(known, 0.0 if self._count == 1 else self._leave)
 
     def measure(self, at: Point, coordinates: IntArray, key: Key) -> Steps[Effects]:
         """Return the effects of some coordinates alone, at a point that was looked at before."""

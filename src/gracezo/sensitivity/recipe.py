@@ -7,7 +7,8 @@
 3. It ends when two points in a row have shown nothing new (`table.py`), or at the number that is wanted; and
    if then all that was not found, moved by half of the box at once, changes f by no more than background.
 
-When the queries run out, what was measured by then is the answer.
+Interactions, where they are asked for, come last: of the coordinates that matter, at the same points
+(`pairs.py`). When the queries run out, what was measured by then is the answer.
 """
 
 from __future__ import annotations
@@ -23,10 +24,11 @@ from gracezo.core.keys import Key
 from gracezo.core.method import Problem
 from gracezo.core.result import Finish, Status
 from gracezo.core.steps import in_batches
-from gracezo.core.types import FloatArray
+from gracezo.core.types import FloatArray, IntArray
 from gracezo.sensitivity.observer import Observer
+from gracezo.sensitivity.pairs import Mixed
 from gracezo.sensitivity.points import spread
-from gracezo.sensitivity.table import Table
+from gracezo.sensitivity.table import Table, summary
 
 MOST = 20
 """Points at most, where their number is not given: as many as are customary for Morris' method."""
@@ -47,6 +49,8 @@ class Screen:
         The points after the first, where they are given.
     leave
         Share of the squared effects that is not worth a query.
+    interactions
+        Whether pairs that act together are looked for.
     """
 
     def __init__(
@@ -56,16 +60,20 @@ class Screen:
         points: int | None,
         further: FloatArray | None,
         leave: float,
+        interactions: bool,
     ) -> None:
         self._problem = problem
         self._widths = widths
         self._free = np.flatnonzero(widths > 0.0)
         self._count = points
         self._further = further
-        self._leave = leave
         self._observer = Observer(problem, widths, self._free, leave, points)
         self._table = Table(len(self._free))
         self._seen: list[Point] = []
+        self._mixed: Mixed | None = None
+        if interactions:
+            assert problem.bounds is not None, "that was looked at before"
+            self._mixed = Mixed(problem.bounds)
 
     def cost(self, outputs: FloatArray) -> float:
         """Return the output, if there is one; of several, no point is better than another."""
@@ -74,7 +82,10 @@ class Screen:
     def fields(self, best: Point) -> dict[str, Any]:
         """Return what was seen."""
         fields = self._table.fields()
-        return fields | {"indices": self._free[fields["indices"]]}
+        fields |= {"indices": self._free[fields["indices"]]}
+        if self._mixed is not None:
+            fields |= {f"pair_{name}": value for name, value in self._mixed.fields().items()}
+        return fields
 
     # ------------------------------------------------------------ the points
 
@@ -98,6 +109,8 @@ class Screen:
                     break
             else:
                 yield from self._look_far(at, key.child(2))
+            if self._mixed is not None:
+                yield from self._mixed.run(self._important, self._seen, self._observer.pairs(), key.child(3))
         except OutOfQueries:
             if not self._table.rows:
                 raise
@@ -127,11 +140,18 @@ class Screen:
         answers = yield Ask(at.base, at.offsets, at.role, known + (known < len(self._free)))
         return np.asarray(answers[0])
 
+    @property
+    def _important(self) -> IntArray:
+        """The coordinates that matter, for one output at least."""
+        said = summary(self._table.fields())
+        which: IntArray = said["indices"][said["important"].any(axis=0)]
+        return self._free[which]
+
     def _look(self, at: Point, key: Key) -> Steps[None]:
         """Look at a point, and back at the earlier ones for what was found late."""
         known = self._table.known
         seen = yield from self._observer.look(at, key, known)
-        self._table.add(seen.plain(known, 0.0 if self._count == 1 else self._leave))
+        self._table.add(seen)
         self._seen.append(at)
         yield from self._look_back(key.child(4))
 
@@ -154,7 +174,10 @@ class Screen:
     @property
     def _said(self) -> str:
         points, found = len(self._table.rows), len(self._table.known)
-        return (
+        said = (
             f"{found:,} of {self._problem.d:,} coordinates found to matter, "
             f"at {points:,} point{'s' * (points != 1)}"
         )
+        if self._mixed is None:
+            return said
+        return f"{said}; {len(self._mixed):,} pair{'s' * (len(self._mixed) != 1)} found to act together"

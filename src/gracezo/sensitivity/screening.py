@@ -9,6 +9,7 @@ import numpy as np
 
 from gracezo.core.names import Names
 from gracezo.core.types import BoolArray, FloatArray, IntArray, record
+from gracezo.sensitivity.interactions import Interactions
 from gracezo.sensitivity.table import RATE, Table, summary
 
 if TYPE_CHECKING:
@@ -65,6 +66,8 @@ class Screening:
         Whether it ended of its own accord.
     names : Names
         What the coordinates are called.
+    interactions : Interactions or None
+        Which pairs act together, where that was asked for.
 
     Examples
     --------
@@ -98,6 +101,7 @@ class Screening:
     complete: bool
     names: Names
     rate: float = RATE
+    interactions: Interactions | None = None
 
     @classmethod
     def of(cls, result: Mapping[str, Any]) -> Screening:
@@ -124,6 +128,7 @@ class Screening:
             message=result["message"],
             complete=result["status"] == 0,
             names=result["names"],
+            interactions=Interactions.of(result),
         )
 
     def __repr__(self) -> str:

@@ -44,6 +44,7 @@ _LEAST = 0.25, 0.1015  # the lower quartile, and where it is for the square of a
 _NORMAL = 0.6745  # the median of the magnitude of a normal variable
 _FREEDOM = 3.5  # times what five degrees of freedom have shown of it: noise is more once in 200 times
 _SEVERAL = 8  # changes, from which their median says how large noise is
+_KEPT = 100  # outputs that are looked at for that
 _DIGITS = 8  # different values, all of them multiples of one, that are taken for rounded
 _COARSE = 0.3  # of the changes of f: what is as large as that is no rounding error
 _FEW = 3  # pairs of steps, from which their median counts
@@ -143,6 +144,12 @@ class Trajectories:
         self._told = told
         self._quiet: list[FloatArray] = []  # changes of pieces that said nothing
         self._coarse = np.zeros_like(self._noise)  # q of each output
+        self._values: list[FloatArray] = []  # some outputs of earlier trajectories
+
+    @property
+    def deviation(self) -> FloatArray:
+        """The standard deviation of the outputs, by noise and for want of digits, as far as it is known."""
+        return np.asarray(np.sqrt(self._sigma() ** 2 + self._coarse**2 / 12.0))
 
     def look(self, at: Point, key: Key, known: IntArray) -> Steps[Effects]:
         """Return the effects of the coordinates known, and of all others that show some."""
@@ -172,7 +179,7 @@ class Trajectories:
 
     def measure(self, at: Point, coordinates: IntArray, key: Key) -> Steps[Effects]:
         """Return the effects of some coordinates, each moved alone."""
-        steps, deltas = self._steps(at.x, coordinates, key.generator())
+        steps, deltas = strides(self._box, at.x, self._free[coordinates], key.generator())
         rows = SparseRows.coordinates(self._free[coordinates], steps)
         answers = np.asarray((yield Ask(at.x, rows, Role.PROBE))).reshape(len(coordinates), -1)
         values = (answers - outputs_of(at)) / deltas[:, None]
@@ -189,15 +196,6 @@ class Trajectories:
 
     # ------------------------------------------------------------ one trajectory
 
-    def _steps(
-        self, x: FloatArray, which: IntArray, rng: np.random.Generator
-    ) -> tuple[FloatArray, FloatArray]:
-        """Return how far coordinates move, to the side on which there is room; the same, of their widths."""
-        down, up = self._box.room(x, self._free[which])
-        deltas = rng.uniform(_SHORTEST, _LONGEST, len(which))
-        deltas = np.where(up >= down, deltas, -deltas)
-        return deltas * (down + up), deltas
-
     def _path(self, at: Point, known: IntArray, others: IntArray, key: Key) -> tuple[_Path, IntArray]:
         rng = key.generator()
         others = rng.permutation(others)
@@ -208,7 +206,8 @@ class Trajectories:
             others = others[sorting]
             ends = len(known) + 1 + np.flatnonzero(np.diff(labels[sorting]))
         order = np.concatenate([known, others])
-        return _Path(at, self._free[order], *self._steps(at.x, order, rng), ends), order
+        coordinates = self._free[order]
+        return _Path(at, coordinates, *strides(self._box, at.x, coordinates, rng), ends), order
 
     def _bifurcated(
         self, path: _Path, start: int, stop: int, here: FloatArray, floor: FloatArray | float = 0.0
@@ -263,7 +262,8 @@ class Trajectories:
         changes = np.array([piece.change for piece in pieces])
         sizes = np.array([len(piece) for piece in pieces], np.float64)[:, None]
         whole = here + (changes**2).sum(axis=0)
-        self._coarse = np.maximum(self._coarse, grain(path.outputs.values(), _COARSE * np.sqrt(whole)))
+        values = [*self._values, *path.outputs.values()]
+        self._coarse = np.maximum(self._coarse, grain(values, _COARSE * np.sqrt(whole)))
         parts = [piece.change for piece in pieces if piece.part]
         noise = self._error(path.size, parts) ** 2
         least = np.zeros_like(whole)
@@ -299,6 +299,7 @@ class Trajectories:
     def _effects(self, path: _Path, order: IntArray, pieces: list[_Piece], steps: Sequence[int]) -> Effects:
         """Return what was seen along a trajectory."""
         error = self._error(path.size)
+        self._values = [*self._values, *path.outputs.values()][-_KEPT:]
         effects = {int(order[step]): path.effect(step) for step in steps}
         known = {j: effect for j, effect in effects.items() if np.isfinite(effect).all()}
         errors = {int(order[step]): error / abs(path.deltas[step]) for step in steps}
@@ -324,6 +325,16 @@ def _background(
     quartile, where = _LEAST
     least = np.quantile(np.maximum(changes**2 - noise, 0.0) / sizes, quartile, axis=0) / where
     return np.maximum(least, np.median(beside, axis=0) - noise) if len(beside) >= _FEW else least
+
+
+def strides(
+    box: Box, x: FloatArray, coordinates: IntArray, rng: np.random.Generator
+) -> tuple[FloatArray, FloatArray]:
+    """Return how far coordinates move, to the side on which there is room; the same, of their widths."""
+    down, up = box.room(x, coordinates)
+    deltas = rng.uniform(_SHORTEST, _LONGEST, len(coordinates))
+    deltas = np.where(up >= down, deltas, -deltas)
+    return deltas * (down + up), deltas
 
 
 def grain(outputs: Collection[FloatArray], largest: FloatArray) -> FloatArray:
