@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import csv
+from pathlib import Path
+
 import pytest
 
 import gracezo
@@ -51,3 +54,13 @@ def test_the_grid_of_step_sizes_is_the_papers() -> None:
 def test_the_lasso_penalty_is_s_over_two_eps() -> None:
     for function, s in {"distance": 10, "magnitude": 5, "attack": 30, "distance-2500": 2500}.items():
         assert paper.OPTIONS[function, "lasso"]["penalty"] == pytest.approx(s / 2e-6)
+
+
+def test_the_table_of_nonsparse_gradients_that_we_show_has_all_methods_of_the_paper() -> None:
+    file = Path(__file__).parents[2] / "docs" / "results" / "paper" / "nonsparse.csv"
+    with file.open(encoding="utf-8") as stream:
+        rows = {row["method"]: row for row in csv.DictReader(stream)}
+    assert set(rows) == set(paper.NONSPARSE)
+    assert {row["runs"] for row in rows.values()} == {"3"}
+    ratios = [float(row["mean"]) / paper.NONSPARSE[name].mean for name, row in rows.items()]
+    assert sum(1 / 1.5 <= ratio <= 1.5 for ratio in ratios) >= 9
