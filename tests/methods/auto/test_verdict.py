@@ -263,3 +263,22 @@ def test_tol_ends_a_run_early(seed: int) -> None:
     assert counts[0] < 0.5 * counts[-1]
     method = gracezo.scipy_method(seed=seed, max_queries=2000)
     assert scipy_minimize(fun, np.zeros(300), tol=1e-4, method=method).nfev == counts[1]
+
+
+@pytest.mark.parametrize("seed", [0, 2, 3])
+def test_steep_coordinates_that_hide_flat_ones_are_named(seed: int) -> None:
+    """Pressures, lengths and angles from x0 = 0: beside millimetres rounding hides a slope per pascal."""
+    sizes = np.repeat([1e5, 1e-3, 10.0], 300)
+    goal = np.zeros(900)
+    goal[[42, 150, 305, 591, 700, 898]] = [1.0, -0.6, 0.8, 1.1, -1.0, 0.5]
+
+    def misfit(x: FloatArray) -> float:
+        return float(((x / sizes - goal) ** 2).sum())
+
+    result = minimised(misfit, 900, seed)
+    assert result.fun > 1.0
+    assert result.status == Status.STUCK
+    assert "scale=" in result.message
+    told = minimised(misfit, 900, seed, scale=sizes)
+    assert told.success
+    assert told.fun < 1e-9

@@ -77,6 +77,8 @@ class Beyond:
         self._box = walls.box
         self._noise = differences.noise
         self._rng = rng
+        self.silent = False
+        """Whether coordinates that have never mattered leave f as it is, far away and near."""
         self._rounding = differences.rounding
         self._scale = differences.scale
 
@@ -222,8 +224,10 @@ class Beyond:
             if found is not None:
                 return (yield from self._narrowed(found))
             told += change > self._plainly
-            if unchanged == 2 or told == constants.DRAWN:
+            self.silent = unchanged == 2
+            if self.silent or told == constants.DRAWN:
                 break
+        self.silent = self.silent or not len(rest)
         return None
 
     def _narrowed(self, found: Lower) -> Steps[Lower]:

@@ -31,6 +31,7 @@ from gracezo.methods.auto.search import Search
 from gracezo.methods.auto.search.order import Rest, written
 from gracezo.methods.auto.support.coordinates import Support
 
+_MIXED = "coordinates differ by orders of magnitude: rounding hides the flat ones; scale= tells them apart"
 _ACROSS = "each coordinate leads uphill, but f has kinks across them"
 
 
@@ -50,8 +51,9 @@ class Verdict:
         The queries so far.
     free, box
         The coordinates that can move, and how far.
-    trust
-        Standard errors beyond which a slope would have been seen.
+    sized
+        Whether sizes are no question: told, shown by bounds, or the coordinates outside of the support leave
+        f as it is, far away and near.
     """
 
     support: Support
@@ -62,7 +64,7 @@ class Verdict:
     spent: int
     free: IntArray | Rest
     box: Box | None
-    trust: float
+    sized: bool
 
     def told(self, at: Point, kinks_across: bool, rng: np.random.Generator) -> Steps[Finish]:
         """Say why the run ends here, given whether kinks are known to couple coordinates."""
@@ -82,8 +84,10 @@ class Verdict:
         step = self.differences.noise > constants.PRECISE * constants.SMALL * self.fallen
         if self.differences.values.coarse and step:
             return "f is coarse (few digits, or counts), and falls no further by more than one of its steps"
-        if self._hides():
-            return f"the {'rounding' if exact else 'noise'} of f hides what may be left to be found"
+        mixed = exact and self._mixed()
+        if mixed or self._hides():
+            hides = f"the {'rounding' if exact else 'noise'} of f hides what may be left to be found"
+            return _MIXED if mixed else hides
         given_up = np.zeros(len(self.support))
         given_up[: len(self.forgone)] = self.forgone
         forgone = max(self.support.promise_of(given_up), self.support.held_back if exact else 0.0)
@@ -104,11 +108,24 @@ class Verdict:
         error = max(noise, self.differences.values.grain)
         if error > constants.LITTLE * self.fallen or partition is None:
             return error > constants.LITTLE * self.fallen
-        unseen = self.differences.promise(self.trust * partition.error)
+        unseen = self.differences.promise(constants.TRUST * partition.error)
         if noise == 0.0:
             moved = self.fallen > 0.0 and len(self.support) < len(self.free)
             return moved and unseen > max(constants.SMALL * self.fallen, self.differences.negligible)
         return max(self.search.promise, unseen) > max(noise, constants.LITTLE * self.fallen)
+
+    def _mixed(self) -> bool:
+        """Whether coordinates are of such different sizes that steep ones may hide the slopes of flat ones.
+
+        The flattest one met says how much farther than the steepest one a coordinate may have to go; others
+        may be flatter still. What a slope that cannot be seen would bring on such a way is not to matter.
+        """
+        curvatures, partition = self.differences.curvatures, self.search.partition
+        if self.sized or partition is None or not curvatures.flattest > 0.0:
+            return False
+        farther = math.sqrt(curvatures.largest / curvatures.flattest)
+        hidden = farther * constants.TRUST * partition.error
+        return farther > 10.0**constants.DECADES and hidden > constants.SMALL * self.fallen
 
     def _stands(self, at: Point, given_up: FloatArray) -> Steps[bool]:
         """Return whether those that promise what steps do not bring stand on kinks that were not located."""

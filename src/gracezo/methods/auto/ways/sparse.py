@@ -57,6 +57,7 @@ class Sparse:
         timing = Timing(constants.OVERHEAD, ledger)
         stepper = Stepper(differences, walls, support, search, timing, ledger)
         self._parts = Parts(problem, ledger, differences, walls, support, search, timing, stepper)
+        self._silent = True  # whether the coordinates outside of the support leave f as it is
         self.share = 0.0
         """The share of the coordinates that matter, as a mean over the last questions of the search."""
         self.done = False
@@ -151,6 +152,7 @@ class Sparse:
             unsure = unsure[:0]  # that would take too many queries
         looks = Beyond(at, self.plainly(at), walls, self.differences, rng)
         found = yield from looks.lower(support, open_, rest, self._start.x, unsure)
+        self._silent = looks.silent
         self.done = self.done and (found is None or found[0] is at)
         return found
 
@@ -242,6 +244,7 @@ class Sparse:
     def end(self, at: Point, kinks_across: bool) -> Steps[Finish]:
         """Say why nothing is left to ask, given whether kinks are known to couple coordinates."""
         parts = self._parts
+        sized = self._silent or self.walls.box is not None or parts.problem.scale is not None
         verdict = Verdict(
             parts.support,
             parts.search,
@@ -251,6 +254,6 @@ class Sparse:
             parts.ledger.queries,
             self.free,
             self.walls.box,
-            constants.TRUST,
+            sized,
         )
         return verdict.told(at, kinks_across, self._agenda.draws.next())
