@@ -1,6 +1,6 @@
 """Which of a thousand parameters matter: `gracezo.screen` beside SALib's Morris method.
 
-PYTHONPATH=src python -m benchmarks.trades.screening [--tables point box noise rough groups] [--first 20000]
+PYTHONPATH=src python -m benchmarks.trades.screening [--tables point box noise] [--first 20000] [--page]
 
 Every call of the function is counted. Instances are drawn from `numpy.random.default_rng(seed)`, with seeds
 from `FIRST` on, none of which was looked at while the method was made.
@@ -13,6 +13,8 @@ from `FIRST` on, none of which was looked at while the method was made.
 - `noise`: a linear function with noise of 1 % of its spread: how often a coordinate without effect is called
   important, in a run, and how often one with an effect is not.
 - `rough`: Friedman's function among inert coordinates, d = 1,000, in few digits or with noise (not told).
+- `pairs`: which coordinates act together: a quadratic function of 20 of 1,000 coordinates with so many mixed
+  terms, and Friedman's function. All pairs of k coordinates would take k·(k + 1)/2 more queries a point.
 - `groups`: a field of 50 × 50 of which two patches matter, with and without blocks.
 """
 
@@ -291,6 +293,58 @@ def in_the_rough(first: int, instances: int) -> Iterator[list[str]]:
         ]
 
 
+# ---------------------------------------------------------------- pairs
+
+
+def mixed(seed: int, terms: int, d: int = 1_000, k: int = 20) -> tuple[Function, set[tuple[int, ...]]]:
+    """Draw a quadratic function of k coordinates with so many mixed terms; return it, and the pairs."""
+    rng = np.random.default_rng(seed)
+    places = np.sort(rng.choice(d, k, replace=False))
+    slopes, bends = rng.uniform(0.5, 1.0, k), rng.uniform(-0.5, 0.5, k)
+    every = [(one, other) for one in range(k) for other in range(one + 1, k)]
+    which = [every[number] for number in rng.choice(len(every), terms, replace=False)]
+    weights = rng.choice([-1.0, 1.0], terms) * rng.uniform(0.5, 1.0, terms)
+
+    def f(x: FloatArray) -> float:
+        z = x[places]
+        terms = (w * z[i] * z[j] for w, (i, j) in zip(weights, which, strict=True))
+        return float(slopes @ z + bends @ z**2 + sum(terms))
+
+    pairs = {(int(places[i]), int(places[j])) for i, j in which}
+    return Function(f, [(0.0, 1.0)] * d, np.zeros(d), places), pairs
+
+
+def together(first: int, instances: int) -> Iterator[list[str]]:
+    """Give the rows of the table `pairs`."""
+    for name, terms in (("no pair", 0), ("1 pair", 1), ("5 pairs", 5), ("20 pairs", 20), ("Friedman", -1)):
+        extra, each, same, wrong = [], [], 0, 0
+        for seed in range(first, first + instances):
+            if terms >= 0:
+                f, pairs = mixed(seed, terms)
+            else:
+                f, _ = hidden("Friedman", seed)
+                two = np.random.default_rng(seed).choice(1_000, 10, replace=False)[:2]
+                pairs = {tuple(sorted(two.tolist()))}
+            before = gracezo.screen(f, bounds=f.bounds, seed=seed).queries
+            f.calls = 0
+            found = gracezo.screen(f, bounds=f.bounds, seed=seed, interactions=True)
+            assert found.queries == f.calls
+            assert found.interactions is not None
+            said = {tuple(pair) for pair in found.interactions.pairs.tolist()}
+            k = len(found.interactions.coordinates)
+            extra.append(found.queries - before)
+            each.append(found.points * k * (k + 1) // 2)
+            same += said == pairs
+            wrong += bool(said - pairs)
+        yield [
+            name,
+            f"{np.mean(extra):.0f}",
+            f"{np.mean(each):.0f}",
+            f"{same} of {instances}",
+            f"{wrong} of {instances}",
+        ]
+
+
 # ---------------------------------------------------------------- groups
 
 
@@ -340,6 +394,11 @@ TABLES: dict[str, tuple[Callable[[int, int], Iterator[list[str]]], int, list[str
         in_the_rough,
         20,
         ["Friedman, d = 1,000", "queries", "most", "missed", "runs with a false claim"],
+    ),
+    "pairs": (
+        together,
+        10,
+        ["", "queries for pairs", "all pairs would take", "exactly those", "runs with another pair"],
     ),
     "groups": (by_groups, 10, ["field of 50 × 50", "queries", "all found", "queries to a tenth of f"]),
 }
