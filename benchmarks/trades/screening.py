@@ -310,7 +310,7 @@ def mixed(seed: int, terms: int, d: int = 1_000, k: int = 20) -> tuple[Function,
         terms = (w * z[i] * z[j] for w, (i, j) in zip(weights, which, strict=True))
         return float(slopes @ z + bends @ z**2 + sum(terms))
 
-    pairs = {(int(places[i]), int(places[j])) for i, j in which}
+    pairs = {tuple(places[list(pair)].tolist()) for pair in which}
     return Function(f, [(0.0, 1.0)] * d, np.zeros(d), places), pairs
 
 
