@@ -248,8 +248,7 @@ class Stepper:
         moved = landing.point(bounds)
         fall = at.value - moved.value
         if landing.met_from(at.x):
-            way = moved.x[support.indices] - at.x[support.indices]
-            support.slopes += support.smooth * way
+            support.carry(moved.x[support.indices] - at.x[support.indices])
         self._made = None
         self._search.belief.drift.stir(fall, missed=1.0)
         self._arrive(moved)
@@ -303,7 +302,7 @@ class Stepper:
             doubt = max(doubt, -path.foreseen(1.0) + best.change)
         # The model sees all slopes change in proportion; f has shown by how much.
         left = float(np.clip(slope_at_best(trials, slope) / slope, -1.0, 1.0))
-        support.slopes = path.predicted(best.t, left)
+        support.foresee(path.predicted(best.t, left))
         return doubt
 
     def _fail(self, doubt: float | None) -> float | None:
@@ -315,9 +314,7 @@ class Stepper:
             self.care = 1.0 / constants.QUIET
             return math.inf
         if self._failures > constants.LASTING:
-            support = self._support
-            self.forgone = support.slopes.copy()
-            support.slopes[:] = 0.0
+            self.forgone = self._support.forgo()
         return doubt
 
 

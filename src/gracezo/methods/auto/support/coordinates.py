@@ -122,6 +122,19 @@ class Support:
         """Add to slopes what their prediction has missed."""
         self.slopes[members] += misses
 
+    def foresee(self, slopes: FloatArray) -> None:
+        """Take what a model says of the slopes after a step, until they are measured."""
+        self.slopes = slopes
+
+    def carry(self, ways: FloatArray) -> None:
+        """Foresee the slopes after a move by their own curvatures."""
+        self.slopes = self.slopes + self.smooth * ways
+
+    def forgo(self) -> FloatArray:
+        """Give all slopes up, because no step along them brings anything; return them."""
+        given_up, self.slopes = self.slopes, np.zeros(len(self))
+        return given_up
+
     def bend(self, limit: int) -> list[Request]:
         """Return queries for missing curvatures, while they leave much of the step's promise to guesswork."""
         if self._differences.curvatures.varied < constants.ALIKE:

@@ -1,4 +1,4 @@
-"""The ways down: the market that chooses among them, and one file each. The sparse one is `hunt.py`.
+"""The ways down: the market that chooses among them, and one file each.
 
 Here is what a way is, what it offers, and the one ledger of what all of them have spent.
 """
