@@ -15,7 +15,9 @@ from gracezo.core.types import FloatArray, IntArray
 from gracezo.problems.base import Benchmark, SeparableBase, frozen, instance_generator, random_support
 
 _FEW = 1.0 / 64.0
-"""Of the coordinates: so many slopes are kept by index."""
+"""Of the coordinates: so many slopes are kept by index, where there are"""
+_MANY = 2**17
+"""coordinates at least; of fewer all are at hand sooner."""
 
 
 class Distance(Benchmark):
@@ -87,7 +89,7 @@ class Distance(Benchmark):
         value = float(slopes @ ways)
         slopes *= 2.0
         kept: IntArray | None = where
-        if len(where) > _FEW * self.d:  # by index they would take longer
+        if self.d < _MANY or len(where) > _FEW * self.d:
             slopes, kept = _spread(slopes, where, self.d), None
 
         def change(indices: Any, values: FloatArray) -> float:
