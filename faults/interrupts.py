@@ -73,8 +73,12 @@ def _function(dice: Dice, folder: Path) -> None:
         with suppress(KeyboardInterrupt), AtLine(line, lambda: None):  # it comes before the run, or after it
             result = gracezo.minimize(fun, Valley().x0, **words, journal=journal)
         if result is not None:
-            ours = kind not in ("pool", "map", "rows")
-            assert calls.calls() == result.nfev if ours else calls.calls() <= result.nfev, kind
+            most = {"none": 1, "rows": 4}.get(kind, 8)  # that were just about to be called
+            assert 0 <= result.nfev - calls.calls() <= most * (result.status == 2), (
+                kind,
+                calls.calls(),
+                result.nfev,
+            )
             assert result.status == 2 or result.nfev == whole.nfev, result.message
         again = gracezo.minimize(fun, Valley().x0, **words, journal=journal)
     same(again, whole)

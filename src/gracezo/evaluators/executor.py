@@ -31,6 +31,7 @@ from gracezo.core.asks import Offsets
 from gracezo.core.cancel import Cancellation
 from gracezo.core.drive import Evaluator
 from gracezo.core.errors import WorkersLost
+from gracezo.core.interrupts import HeldBack
 from gracezo.core.types import FloatArray
 from gracezo.evaluators.report import Report
 from gracezo.evaluators.spread import Delivery, Dropped, Loss, Part
@@ -206,9 +207,11 @@ class OtherExecutor(_Futures):
     def _introduce(self) -> None:
         """Send the function to as many workers as there are, before any query."""
         try:
-            for future in [
-                self._executor.submit(remember, self._run, self._evaluate) for _ in range(self._width)
-            ]:
+            with HeldBack():  # a pool that is interrupted while it starts may never answer
+                futures = [
+                    self._executor.submit(remember, self._run, self._evaluate) for _ in range(self._width)
+                ]
+            for future in futures:
                 future.result()
         except (BrokenExecutor, CancelledError, RuntimeError) as error:
             raise _gone(error) from error

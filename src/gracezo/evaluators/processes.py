@@ -143,17 +143,18 @@ class Processes:
         return Dropped(sum(worker.rows[0] for worker in busy), 0)  # read when no further row can begin
 
     def _start(self) -> _Worker:
-        ours, theirs = self._context.Pipe()
-        rows = self._context.RawArray("q", 2)
-        process = self._context.Process(
-            target=_serve, args=(theirs, self._pickled, rows), name="gracezo worker"
-        )
-        worker = _Worker(process, ours, rows)
         _refuse_impossible_places()
-        with HeldBack(), _uninterrupted():
-            process.start()
-            self._workers.append(worker)
-            theirs.close()  # so that the pipe ends when the worker does
+        with HeldBack():  # or the shared memory of this process, of which there is one for all, breaks
+            ours, theirs = self._context.Pipe()
+            rows = self._context.RawArray("q", 2)
+            process = self._context.Process(
+                target=_serve, args=(theirs, self._pickled, rows), name="gracezo worker"
+            )
+            worker = _Worker(process, ours, rows)
+            with _uninterrupted():
+                process.start()
+                self._workers.append(worker)
+                theirs.close()  # so that the pipe ends when the worker does
         return worker
 
     def _give(self, worker: _Worker, part: Part) -> bool:
