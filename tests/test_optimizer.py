@@ -173,3 +173,20 @@ def test_pickling_is_refused_with_the_way_out() -> None:
     for attempt in (pickle.dumps, copy.copy, copy.deepcopy):
         with pytest.raises(TypeError, match=r"cannot be pickled.*journal='run\.db'"):
             attempt(asked())
+
+
+@pytest.mark.parametrize("ids", [[2.7], [2.0], ["2"], [float("inf")], [float("nan")], [None], 2])
+def test_an_id_is_a_whole_number(ids: Any) -> None:
+    optimizer = gracezo.Optimizer(np.zeros(3), method="fdsa", max_queries=20, seed=0)
+    optimizer.tell([1.0] * len(optimizer.ask()))
+    optimizer.ask()
+    with pytest.raises(TypeError, match="ids must be those of points that were asked"):
+        optimizer.tell([1.0], ids)
+    with pytest.raises(TypeError, match="takes numbers, one a point"):
+        optimizer.tell({2: 1.0, 3: 2.0, 4: 3.0})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("limit", [0, -1, True, 1.5, "x", float("nan")])
+def test_a_limit_is_a_whole_number(limit: Any) -> None:
+    with pytest.raises(ValueError, match="limit must be a whole number of at least 1"):
+        gracezo.Optimizer(np.zeros(3), method="fdsa").ask(limit)

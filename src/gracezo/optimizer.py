@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import operator
 import os
 import weakref
 from collections.abc import Callable, Generator, Mapping, Sequence
+from numbers import Integral
 from typing import Any, NoReturn
 
 import numpy as np
@@ -121,8 +123,8 @@ class Optimizer:
         At most `limit` of them; `ids` names them. There are none while all that is wanted has been handed
         out, and when the run is over: it is over if there are none and none is in flight.
         """
-        if limit is not None and (isinstance(limit, bool) or limit < 1):
-            raise ValueError(f"limit must be at least 1; given: {limit!r}")
+        if limit is not None and (isinstance(limit, bool) or not isinstance(limit, Integral) or limit < 1):
+            raise ValueError(f"limit must be a whole number of at least 1; given: {limit!r}")
         self._go_on()
         ask, first = self._hand.ask, self._hand.given
         count = 0 if ask is None else len(ask) - first
@@ -180,8 +182,8 @@ class Optimizer:
         if ids is None and len(self._latest) == 0:
             raise RuntimeError("tell() follows ask(): nothing is being asked")
         try:
-            named = [int(one) for one in (self._latest if ids is None else ids)]
-        except (TypeError, ValueError) as error:
+            named = [operator.index(one) for one in (self._latest if ids is None else ids)]
+        except TypeError as error:
             raise TypeError(f"ids must be those of points that were asked; given: {ids!r}") from error
         if len(set(named)) < len(named):
             twice = next(one for one in named if named.count(one) > 1)
@@ -267,7 +269,7 @@ class _ByHand:
 
 def _listed(values: object) -> list[Any]:
     """Return the values, one a point."""
-    if isinstance(values, (str, bytes, set, frozenset)) or getattr(values, "ndim", 0) > 1:
+    if isinstance(values, (str, bytes, set, frozenset, Mapping)) or getattr(values, "ndim", 0) > 1:
         raise TypeError(f"tell() takes numbers, one a point; given: {values!r:.60}")
     try:
         told: list[Any] = list(values)  # type: ignore[call-overload]  # anything that can be iterated

@@ -43,9 +43,9 @@ def notify(callback: Callable[[OptimizeResult], object]) -> Callable[[Run, Point
         try:
             with listening:
                 callback(OptimizeResult(x=x, fun=to.value, nit=run.nit, nfev=run.nfev))
-        except StopIteration:
+        except (StopIteration, KeyboardInterrupt, SystemExit):
             raise
-        except Exception as error:  # whatever the user's code raises
+        except BaseException as error:  # whatever else the user's code raises
             message = f"the callback raised {type(error).__name__}: {error}"
             run.stop(Status.STOPPED, message)
             raise CallbackError(message, run.result()) from error

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import gracezo
 from gracezo.core.asks import Ask, Moved, OutOfQueries, Point, Role, SparseRows, Steps
 from gracezo.core.drive import drive
 from gracezo.core.errors import EvaluationError, EvaluationFailure
@@ -191,3 +192,14 @@ def test_interrupt_returns_the_best_so_far() -> None:
     run = Run(asking([3], Role.STEP), X0, Limits(), seed=0)
     drive(run, interrupted)
     assert (run.result().status, run.result().fun, run.nfev) == (2, 5.0, 1)
+
+
+def test_a_method_thinks_with_the_usual_arithmetic_whatever_the_user_has_set() -> None:
+    def fun(x: np.ndarray) -> float:
+        return float(((x - 1.0) ** 2).sum())
+
+    expected = gracezo.minimize(fun, np.zeros(4), max_queries=60, seed=0)
+    with np.errstate(all="raise"):  # an underflow of ours is no concern of anybody's
+        result = gracezo.minimize(fun, np.zeros(4), max_queries=60, seed=0)
+    assert np.array_equal(result.x, expected.x)
+    assert result.nfev == expected.nfev

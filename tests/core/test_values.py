@@ -203,3 +203,34 @@ def test_an_error_in_a_callback_ends_the_run_with_its_result() -> None:
         gracezo.minimize(lambda x: float(x @ x), [1.0, 2.0], method="fdsa", max_queries=9, callback=breaks)
     assert isinstance(info.value.__cause__, KeyError)
     assert (info.value.result.nfev, info.value.result.nit, info.value.result.status) == (4, 1, 2)
+
+
+class Raises(float):
+    """A number of a class that does not give itself away."""
+
+    def __float__(self) -> float:
+        raise ZeroDivisionError
+
+
+class Labelled:
+    """As a series of pandas: one number, found by its label and not by its place."""
+
+    shape: tuple[int, ...] = (1,)
+
+    def __getitem__(self, key: object) -> float:
+        raise KeyError(key)
+
+    def item(self) -> float:
+        return 2.5
+
+    def __repr__(self) -> str:
+        return "a    2.5\ndtype: float64"
+
+
+def test_numbers_of_classes_that_are_not_numpys() -> None:
+    assert as_value(Raises(2.0)) == 2.0
+    assert as_value(Labelled()) == 2.5
+    Labelled.shape = (2,)
+    failed = as_value(Labelled())
+    assert isinstance(failed, EvaluationFailure)
+    assert "\n" not in str(failed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import multiprocessing
 import os
 import pickle
@@ -548,3 +549,48 @@ def test_idle_workers_are_told_of() -> None:
         busy = gracezo.minimize(Valley(), np.zeros(60), max_queries=20, seed=0, workers=pool, batch=5)
     assert idle.message == "all 20 queries are spent; of 5 workers at most 1 had work: batch=5 would use all"
     assert "workers" not in busy.message
+
+
+class Ends(BaseException):
+    """Nobody's exception."""
+
+
+@pytest.mark.parametrize("error", [GeneratorExit, asyncio.CancelledError, Ends])
+@pytest.mark.parametrize("how", ["here", "rows", "map", "threads"])
+def test_whatever_is_raised_is_a_failure(error: type[BaseException], how: str) -> None:
+    def fun(x: np.ndarray) -> float:
+        if x.any():
+            raise error("no")
+        return 1.0
+
+    def rows(points: np.ndarray) -> list[float]:
+        return [fun(point) for point in points]
+
+    with ThreadPoolExecutor(1) as pool:
+        settings: dict[str, Any] = {"vectorized": how == "rows"}
+        settings["workers"] = {"map": map, "threads": pool}.get(how)
+        with pytest.raises(gracezo.EvaluationError, match=f"raised {error.__name__}: no") as raised:
+            gracezo.minimize(rows if how == "rows" else fun, np.zeros(2), method="fdsa", **settings)
+    assert raised.value.query == 2
+    assert type(raised.value.__cause__) is error
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt, SystemExit])
+def test_a_function_in_a_thread_that_ends_all_was_evaluated(error: type[BaseException]) -> None:
+    calls = 0
+
+    def fun(x: np.ndarray) -> float:
+        nonlocal calls
+        calls += 1
+        if x.any():
+            raise error
+        return 1.0
+
+    with ThreadPoolExecutor(1) as pool:
+        if error is SystemExit:
+            with pytest.raises(SystemExit):
+                gracezo.minimize(fun, np.zeros(2), method="fdsa", workers=pool)
+            return
+        result = gracezo.minimize(fun, np.zeros(2), method="fdsa", workers=pool)
+    assert result.status == 2
+    assert result.nfev >= calls >= 2

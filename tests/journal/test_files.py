@@ -322,7 +322,8 @@ def test_a_full_disk(tmp_path: Path) -> None:
     said, nfev, called = out.stdout.splitlines()
     assert said.startswith(f"cannot write the journal {tmp_path / 'run.db'}: ")
     kept = len(read(tmp_path / "run.db").queries)
-    assert int(nfev) == kept > 0
+    assert int(nfev) == int(called)  # the one that could not be written was paid for
+    assert kept > 0
     assert int(called) - kept in (0, 1)
     valley = Valley()
     result = gracezo.resume(tmp_path / "run.db", valley)

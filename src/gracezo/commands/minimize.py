@@ -199,11 +199,9 @@ def carried_out(
         _show(error.result, words, error=str(error))
         hint = objective.format_hint(fun) if error.query == 1 else ""
         raise Failed(f"{error}{hint}{go_on()}") from error
-    except gracezo.JournalWriteError as error:
+    except (gracezo.JournalError, gracezo.JournalWriteError) as error:
         if error.result is not None:
             _show(error.result, words, error=str(error))
-        raise Failed(str(error)) from error
-    except gracezo.JournalError as error:
         raise Failed(str(error)) from error
     except (TypeError, ValueError) as error:
         raise UsageError(str(error)) from error

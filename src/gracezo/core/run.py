@@ -244,10 +244,11 @@ class Run:
     def _tell(self, answer: FloatArray | OutOfQueries | None) -> Ask | Moved:
         try:
             spent = isinstance(answer, OutOfQueries)
-            said = self._steps.throw(answer) if spent else self._steps.send(answer)  # type: ignore[arg-type]  # None begins it
-            while isinstance(said, Decided):
-                _LOG.debug("after %d queries: %s", self.nfev, said.what)
-                said = self._steps.send(_NOTHING)
+            with np.errstate(all="ignore"):  # whatever the user has made of an overflow, for his own code
+                said = self._steps.throw(answer) if spent else self._steps.send(answer)  # type: ignore[arg-type]  # None begins it
+                while isinstance(said, Decided):
+                    _LOG.debug("after %d queries: %s", self.nfev, said.what)
+                    said = self._steps.send(_NOTHING)
             return said
         except (StopIteration, OutOfQueries):
             raise

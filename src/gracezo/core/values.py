@@ -30,7 +30,7 @@ def as_value(raw: object) -> float | EvaluationFailure:
     EvaluationFailure('the function must return one finite number; it returned None (NoneType)')
     """
     if isinstance(raw, float) and math.isfinite(raw):  # the usual case, np.float64 among it
-        return float(raw)
+        return float.__float__(raw)  # a class of the user's may have one that does otherwise
     try:
         value = float(_alone(raw))
     except Exception as error:  # whatever the user's object raises
@@ -111,7 +111,7 @@ def failure(message: str, cause: BaseException | None = None) -> EvaluationFailu
     return made
 
 
-def raised(error: Exception) -> EvaluationFailure:
+def raised(error: BaseException) -> EvaluationFailure:
     """Return the failure of a function that has raised an exception."""
     try:
         text = str(error)
@@ -126,7 +126,7 @@ def _alone(raw: Any) -> Any:
     if isinstance(shape, tuple) and shape != ():
         if len(shape) != 1 or shape[0] != 1:
             raise TypeError("not one number")
-        raw = raw[0]
+        raw = raw[0] if isinstance(raw, np.ndarray) or not hasattr(raw, "item") else raw.item()
     if isinstance(raw, np.ndarray):  # of no dimension
         raw = math.nan if np.ma.is_masked(raw) else raw.item()
     if isinstance(raw, _NOT_REAL):
@@ -144,7 +144,7 @@ def _short(raw: object) -> str:
     if isinstance(raw, np.ndarray):
         return f"an array of shape {raw.shape}" + f" of {raw.dtype}" * (raw.dtype.kind not in "biuf")
     try:
-        text = repr(raw)
+        text = " ".join(repr(raw).split())
     except Exception:  # whatever the user's object raises; int of too many digits, too
         return f"a {kind}"
     return f"{text if len(text) <= 60 else text[:57] + '...'} ({kind})"

@@ -104,6 +104,9 @@ class _Futures:
             lost = _gone(error)
             lost.__cause__ = error
             return part, lost
+        except BaseException:  # the function wants an end of all; it was evaluated, and counts
+            self._under_way[future] = part
+            raise
         return self._delivered(part, came)
 
     def _delivered(self, part: Part, came: Report | Missing) -> Delivery | None:

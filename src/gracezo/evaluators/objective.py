@@ -45,7 +45,9 @@ class Objective:
                 raw = self.fun(x.reshape(self.shape), *self.args, seed=seed)
         except EvaluationFailure as told:  # an objective of ours, which says itself what went wrong
             return told
-        except Exception as error:  # whatever the user's code raises is a failed evaluation
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException as error:  # whatever else the user's code raises is a failed evaluation
             return raised(error)
         return as_outputs(raw) if self.many_outputs else as_value(raw)
 
@@ -55,7 +57,9 @@ class Objective:
         given = {} if seeds is None else {"seed": np.array(seeds)}
         try:
             raw = self.fun(points.reshape(count, *self.shape), *self.args, **given)
-        except Exception as error:  # whatever the user's code raises is a failed evaluation
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException as error:  # whatever else the user's code raises is a failed evaluation
             return [raised(error)] * count
         return [*(as_rows_of_outputs if self.many_outputs else as_values)(raw, count)]
 

@@ -75,7 +75,9 @@ class Pricing:
             outcome = as_value(self._kept.value(parts(ask, row)))
         except EvaluationFailure as told:  # an objective of ours, which says itself what went wrong
             return told
-        except Exception as error:  # whatever the user's code raises is a failed evaluation
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException as error:  # whatever else the user's code raises is a failed evaluation
             return raised(error)
         return outcome
 

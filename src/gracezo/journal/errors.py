@@ -17,6 +17,12 @@ def plain(text: str) -> str:
 class JournalError(ValueError):
     """A journal cannot be used: foreign, damaged, in use, of another run, or not what the method asks now.
 
+    Attributes
+    ----------
+    result : Result or None
+        The best so far, when a run was under way: somebody has changed the file meanwhile, or the replay
+        diverges.
+
     Examples
     --------
     >>> import gracezo
@@ -26,6 +32,8 @@ class JournalError(ValueError):
     ...     print(error)
     there is no journal at no-such-run.db
     """
+
+    result: Result | None = None
 
 
 class JournalWriteError(OSError):

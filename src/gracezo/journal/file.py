@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 import heapq
+import os
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -39,6 +40,7 @@ class JournalFile:
         self.undone = 0  # how often a write has failed, and with it what waited for its commit
         self._connection = connection
         self._chain = Chain()
+        self._place: tuple[Path, int, int] | None = None  # where it is, and which file that was
 
     # ------------------------------------------------------------ opening
 
@@ -128,6 +130,24 @@ class JournalFile:
         """Write to a log beside the file from now on; until now it said itself what it is."""
         with self._writing():
             self._connection.execute("PRAGMA journal_mode = WAL")
+
+    def stay(self) -> None:
+        """Refuse to go on when the file is not in its place any more: what is written would be nowhere."""
+        where = real(self.path) if self._place is None else self._place[0]
+        try:
+            status = os.stat(where)
+        except OSError as error:
+            raise self._moved(error.strerror or str(error)) from error
+        if self._place is None:
+            self._place = where, status.st_dev, status.st_ino
+        elif self._place[1:] != (status.st_dev, status.st_ino):
+            raise self._moved("another file is in its place")
+
+    def _moved(self, how: str) -> JournalWriteError:
+        return JournalWriteError(
+            f"cannot write the journal {self.path} any more: it was removed or replaced while the run "
+            f"went on ({how})"
+        )
 
     @property
     def entries(self) -> int:

@@ -94,13 +94,13 @@ class Session:
             return
         with HeldBack():
             try:
-                if self._run is not None and not isinstance(error, JournalWriteError):
+                if self._run is not None and not isinstance(error, (JournalError, JournalWriteError)):
                     self._close(self._run)
-            except JournalWriteError as full:
-                error = full
+            except (JournalError, JournalWriteError) as broken:
+                error = broken
                 raise
             finally:
-                if self._run is not None and isinstance(error, JournalWriteError):
+                if self._run is not None and isinstance(error, (JournalError, JournalWriteError)):
                     error.result = self._run.result()
                 self._journal.pausing = False
                 self._store.file.close()
@@ -332,7 +332,11 @@ class Session:
                     yield answers
                     continue
                 known = [(missing[row], outcome) for row, outcome in answers]
-                self._store.write_answers(place, known)
+                try:
+                    self._store.write_answers(place, known)
+                except BaseException:
+                    run.unfinished(len(known))  # they were paid for
+                    raise
                 yield known
 
     def in_flight(self, count: int) -> None:

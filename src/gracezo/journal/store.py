@@ -200,6 +200,7 @@ class Store:
         self._state(*(replace(known, aside=1) for known in self._asks.values() if known.id >= ask))
 
     def _state(self, *asks: StoredAsk) -> None:
+        self.file.stay()
         self.file.add("asks", [tuple(getattr(ask, name) for name in COLUMNS["asks"]) for ask in asks])
         self._asks |= {ask.id: ask for ask in asks}
 
