@@ -25,8 +25,8 @@ import matplotlib.pyplot as plt
 SCRIPT = Path(__file__).with_name("sensors.awk")
 
 
-class Crash(BaseException):
-    """What takes the whole process with it."""
+class Crash(SystemExit):
+    """What ends the whole process."""
 
 
 def main(out: Path = Path("out"), dimension: int = 1000, crash_at: int = 20) -> gracezo.Result:
