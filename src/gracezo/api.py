@@ -280,7 +280,8 @@ def resume(
                 limits=stop,
                 names=session.names,
                 random=takes_seed(fun),
-                **recorded.arguments,
+                # What was not given is left out: a later version may know more that was not.
+                **{name: value for name, value in recorded.arguments.items() if value is not None},
             )
         except (TypeError, ValueError) as error:
             raise JournalError(f"{chosen.path} cannot be resumed: {error}") from error

@@ -321,3 +321,39 @@ def test_nothing_in_a_file_reaches_the_terminal(copy: Path, capsys: pytest.Captu
 
 def test_tables_have_one_shape() -> None:
     assert set(TABLES) == {"header", "asks", "answers", "moves"}
+
+
+def test_what_later_versions_may_add_does_not_make_a_journal_damaged(copy: Path) -> None:
+    """Entries, limits, arguments and fields that this version does not know, as long as they say nothing."""
+    with closing(sqlite3.connect(copy)) as db:
+        header = dict(db.execute("SELECT name, value FROM header ORDER BY entry").fetchall())
+    finish, result = header.get("finish"), header.get("result")
+    changed = {
+        "limits": json.loads(header["limits"]) | {"max_joules": None},
+        "arguments": json.loads(header["arguments"]) | {"prior": None},
+        "parts": json.loads(header["parts"]),
+    }
+    if finish is not None and result is not None:
+        changed["finish"] = json.loads(finish) | {"joules": 7}
+        changed["result"] = json.loads(result) | {"joules": 7}
+    for name, value in changed.items():
+        edit(copy, "UPDATE header SET value = ? WHERE name = ?", json.dumps(value), name)
+    edit(copy, "UPDATE header SET name = 'colour' WHERE name = 'created'")
+    reseal(copy)
+    assert read(copy).identity.arguments["prior"] is None
+    expected = gracezo.minimize(Valley(), Valley().x0, **ARGUMENTS)
+    assert_same(run(copy), expected, "a later journal")
+    expected = gracezo.minimize(Valley(), Valley().x0, **ARGUMENTS | {"max_queries": 80})
+    assert_same(gracezo.resume(copy, Valley(), max_queries=80), expected, "a later journal, resumed")
+
+
+def test_an_argument_that_says_something_new_is_another_run(copy: Path) -> None:
+    with closing(sqlite3.connect(copy)) as db:
+        ((told,),) = db.execute("SELECT value FROM header WHERE name = 'arguments'")
+    later = json.dumps(json.loads(told) | {"prior": 0.5})
+    edit(copy, "UPDATE header SET value = ? WHERE name = 'arguments'", later)
+    reseal(copy)
+    with pytest.raises(gracezo.JournalError, match=r"holds another run: prior is 0\.5 there and None here"):
+        run(copy, max_queries=80)
+    with pytest.raises(gracezo.JournalError, match=r"cannot be resumed: .*prior"):
+        gracezo.resume(copy, Valley(), max_queries=80)
