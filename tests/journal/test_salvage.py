@@ -97,3 +97,27 @@ def test_a_finished_run_is_returned_whatever_has_become_of_its_method(
     assert str(result).splitlines()[1:] == str(ended).splitlines()[1:]  # names too
     with pytest.raises(gracezo.JournalError, match=r"cannot be resumed: .*mine"):
         gracezo.resume(journal, valley, max_queries=80)
+
+
+@pytest.mark.parametrize("method", ["fdsa", "grace", "auto"])
+def test_the_points_of_all_queries(method: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    valley, path = Valley(), tmp_path / "run.db"
+    gracezo.minimize(valley, X0, method=method, sparsity=3, max_queries=150, seed=1, journal=path)
+    out = tmp_path / "points.npz"
+    assert main(["journal", "export", str(path), "--table", "points", "--out", str(out)]) == 0
+    assert capsys.readouterr().err == ""
+    found = np.load(out)
+    assert [x.tobytes() for x in found["X"]] == list(valley.points)
+    assert found["F"].tolist() == [query.value for query in read(path).queries]
+    assert found["query"].tolist() == list(range(1, len(valley.points) + 1))
+
+
+def test_the_points_until_the_method_asks_for_others(
+    unfinished: tuple[Path, Valley], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, _ = unfinished
+    out = tmp_path / "points.npz"
+    assert main(["journal", "export", str(path), "--table", "points", "--out", str(out)]) == 0
+    assert "the points of 1 of 150 values are known" in capsys.readouterr().err
+    assert np.load(out)["X"].tolist() == [X0.tolist()]
+    assert main(["journal", "export", str(path), "--table", "points"]) == 2

@@ -17,6 +17,7 @@ from gracezo.commands.errors import Failed, UsageError
 from gracezo.commands.outcome import print_json
 from gracezo.journal.errors import JournalError, plain
 from gracezo.journal.reading import Record, read
+from gracezo.report.points import asked
 
 Table: TypeAlias = dict[str, list[Any]]  # columns
 
@@ -33,6 +34,8 @@ tables:
   x        step, index, name, x: where each iterate differs from x0
   known    the iterates and their values as arrays X and F (.npz), to begin a new
            run with: known = numpy.load(FILE); minimize(..., known=(known["X"], known["F"]))
+  points   the points of all queries and their values as arrays query, X and F (.npz):
+           the method is run again, without the function, as far as it asks what was asked
 """
 _EXAMPLES = """\
 examples:
@@ -55,12 +58,14 @@ def add(subparsers: Any, name: str) -> None:
     )
     parser.add_argument("what", choices=("show", "check", "export"))
     parser.add_argument("journal", type=Path, metavar="FILE", help="the journal")
-    parser.add_argument("--table", choices=(*TABLES, "known"), help="what to export (default: queries)")
+    parser.add_argument(
+        "--table", choices=(*TABLES, "known", "points"), help="what to export (default: queries)"
+    )
     parser.add_argument(
         "--out",
         type=Path,
         metavar="FILE",
-        help="where to: .csv, .parquet, or .npz for known (default: CSV, printed)",
+        help="where to: .csv, .parquet, or .npz for known and points (default: CSV, printed)",
     )
     parser.add_argument(
         "--json", action="store_true", help="show, check: print one JSON object instead of words"
@@ -198,8 +203,8 @@ def _date(seconds: object) -> str:
 
 def _write(words: argparse.Namespace, record: Record) -> None:
     try:
-        if words.table == "known":
-            _export_known(record, words.out)
+        if words.table in ("known", "points"):
+            _export_arrays(words.table, record, words.out)
         else:
             _export(TABLES[words.table or "queries"](record), words.out)
     except OSError as error:
@@ -241,11 +246,25 @@ def points(record: Record) -> Table:
 TABLES: dict[str, Callable[[Record], Table]] = {"queries": queries, "steps": steps, "x": points}
 
 
-def _export_known(record: Record, path: Path | None) -> None:
+def _export_arrays(table: str, record: Record, path: Path | None) -> None:
     if path is None or path.suffix != ".npz":
-        raise UsageError(f"--table known needs --out with a name that ends in .npz; given: {path}")
-    points, values = record.known()
-    np.savez_compressed(path, X=points, F=values)
+        raise UsageError(f"--table {table} needs --out with a name that ends in .npz; given: {path}")
+    if table == "known":
+        points, values = record.known()
+        np.savez_compressed(path, X=points, F=values)
+        return
+    try:
+        found = asked(record)
+    except (TypeError, ValueError, ImportError) as error:
+        raise Failed(f"this run cannot be run again here, so the points are not known: {error}") from error
+    np.savez_compressed(path, query=found.queries, X=found.points, F=found.values)
+    answered = sum(query.value is not None for query in record.queries)
+    if len(found.queries) < answered:
+        print(
+            f"gracezo: the points of {len(found.queries):,} of {answered:,} values are known: after these, "
+            f"the method asks for others than it did (the values are in --table queries)",
+            file=sys.stderr,
+        )
 
 
 def _export(table: Table, path: Path | None) -> None:

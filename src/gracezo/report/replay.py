@@ -90,7 +90,7 @@ class Replay:
         self._run: Run | None = None
         self._over = False
         try:
-            self._run = _begun(record, random, self._on_move)
+            self._run = begun(record, random, self._on_move)
         except (TypeError, ValueError, ImportError) as error:
             self.trouble = f"This run cannot be replayed here: {error}."
 
@@ -213,7 +213,7 @@ def _look(differences: list[_Difference], noise: float) -> Look:
     return Look(last.query, last.step, slope, error)
 
 
-def _begun(record: Record, random: bool, on_move: Callable[[Run, Point], None]) -> Run:
+def begun(record: Record, random: bool, on_move: Callable[[Run, Point], None]) -> Run:
     """Return the recorded run at its beginning."""
     identity = record.identity
     functions = identity.functions()
