@@ -299,6 +299,16 @@ def test_an_output_of_one_column_does_not_speak_for_one_of_many(seed: int) -> No
     assert found.queries == calls < 100
 
 
+def test_a_background_is_named_in_the_message_and_in_the_residual() -> None:
+    """More columns than probes explain all of their answers; what was not found is left all the same."""
+    random = np.random.default_rng(0)
+    slopes = random.normal(size=(3, 40)) * 10.0 ** np.linspace(0, -3, 40)
+    found = gracezo.estimate_jacobian(lambda x: slopes @ x[:40], np.zeros(D), seed=0)
+    if len(found.columns) < 40:
+        assert found.residual > 0.0
+        assert not found.complete or "background" in found.message
+
+
 def test_one_output_goes_the_way_of_the_gradient() -> None:
     def fun(x: FloatArray) -> float:
         return float(3.0 * x[123] - x[77] + x[123] ** 2)

@@ -222,7 +222,7 @@ def _balanced(outputs: FloatArray, seen: Look, looks: Looks, most: float) -> Ste
         if seen.hum + seen.off <= 2.0 * _WANTED:
             break
         curvature = max(1.0, seen.off / (3.0 * seen.distance))
-        wanted = float(np.sqrt(seen.hum * seen.distance / curvature))
+        wanted = max(float(np.sqrt(seen.hum * seen.distance / curvature)), START)
         if seen.silent:
             wanted = max(_typical(looks.rounding, outputs), 10.0 * seen.distance)
         wanted = min(wanted, most)

@@ -30,7 +30,6 @@ from gracezo.vectors.space import Probe, Space, slopes
 
 _FLAT = 3.0  # times the error, which is roughly known: answers that small say nothing
 _FLAT_NOISY = 1.7  # and where the noise was measured
-_ENOUGH = 4  # noisy answers before a set is called empty, and twice as many of the whole space
 _SPARE = 2  # probes of a set beyond its rank
 _VISIBLE = 3.0  # times its error: what is left of answers that is more than one
 _TAIL_SHARE = 0.05  # of the squared answers of an output: a larger dense tail may be columns not found
@@ -88,7 +87,6 @@ class Search:
         self._positions: list[int] = []
         self._columns: list[FloatArray] = []
         self._seen = 0  # positions whose columns are known
-        self._left = 0.0  # squared norm of what was too small to be looked at
         self._dry = 0  # probes since a column was found
         self._dense = False
         self._overlooked = False  # whether the answers of sets do not add up
@@ -143,7 +141,7 @@ class Search:
             # smallest is: how many columns there are is learned from one that is.
             self._open.sort(key=self._norm if self._seen else lambda some: -len(some))
             while self._open and self._columns and self._norm(self._open[-1]) < self._tol * self._norm(root):
-                self._left += self._norm(self._open.pop()) ** 2
+                self._open.pop()
             if not self._open:
                 return True
             decoded = self._decoded(self._open[-1])
@@ -157,7 +155,7 @@ class Search:
             if len(some.probes) and not (most > 0 and some.grows(self._unit)):
                 decoded = self._decoded(some)
                 most = self._most(some) - len(some.probes)
-            if decoded is not None and self._is_doubtful(decoded):
+            if decoded is not None and self._is_doubtful(decoded, some):
                 most = min(most, _TAIL_SPARE - decoded.spare)
             elif decoded is not None:
                 return decoded
@@ -170,12 +168,17 @@ class Search:
                 number += 1
             yield from self._ask(some, wanted)
 
-    def _is_doubtful(self, decoded: Decoded) -> bool:
+    def _is_doubtful(self, decoded: Decoded, some: Set) -> bool:
         """Whether what a set leaves, beside its columns, may be further columns that are much smaller.
 
-        As long as there are not more probes than those, they look like a dense tail.
+        As long as there are not more probes than those, they look like a dense tail. If the first look has
+        shown errors that large, of some output, it is taken for more of them.
         """
-        return decoded.rest > _VISIBLE and decoded.spare < _TAIL_SPARE and not self._noisy
+        assert self._accuracy is not None
+        if decoded.rest <= _VISIBLE or decoded.spare >= _TAIL_SPARE or self._noisy:
+            return False
+        whole = float(np.sqrt(np.mean((some.answers / self._errors(some)[:, None]) ** 2)))
+        return decoded.rest > _VISIBLE * self._accuracy.look.worst * whole
 
     @property
     def _noisy(self) -> bool:
@@ -194,10 +197,6 @@ class Search:
     def _decoded(self, some: Set) -> Decoded | None:
         """Decode a set; columns that leave much of it, and more than errors, are not all there are."""
         decoded = self._decode(some)
-        if decoded is not None and self._noisy and not len(decoded.positions):
-            wanted = _ENOUGH * (2 if some is self._root else 1)
-            if some.answers.size < wanted and len(some.probes) < wanted:
-                return None
         visible = _FLAT_NOISY if self._noisy else _VISIBLE
         if decoded is not None and decoded.rest > visible:
             # By output, each in units of its own: an output that is known well does not speak for others.
@@ -229,7 +228,6 @@ class Search:
             self._keep(decoded, some)
         if decoded is None or decoded.rest > _VISIBLE:
             self._overlooked = True
-            self._left += self._norm(some) ** 2
 
     def _left_by(self, decoded: Decoded, some: Set) -> FloatArray:
         """Return what the columns of a set leave of its answers, root mean square by output."""
@@ -346,7 +344,9 @@ class Search:
             errors = np.sqrt(np.outer(variance, inverse))
             left = float(np.mean((np.sqrt(variance) / unit) ** 2))
         else:
-            left = self._left + sum(self._norm(some) ** 2 for some in self._open)
+            foreseen = values @ space.weights.columns(at, root.probes).T if len(at) * p else 0.0
+            left = float(np.mean(((root.answers - foreseen) / unit[:, None]) ** 2)) if p else 0.0
+            left = max(left - 1.0, 0.0) if self._noisy and complete else left  # less what noise explains
         whole = self._norm(root) ** 2
         order = np.argsort(-np.linalg.norm(values / unit[:, None], axis=0))
         scale = space.reach[at]

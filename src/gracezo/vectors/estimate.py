@@ -247,7 +247,12 @@ def _of_columns(found: Columns, at: Point) -> JacobianEstimate:
         )
     elif found.complete:
         message = f"{count:,} column{'s' * (count != 1)} found; nothing else can be told from errors"
-        if found.residual > 0.01:
+        if found.background > 0.0 and found.residual <= 0.01:
+            message = (
+                f"{count:,} column{'s' * (count != 1)} found; what else there is, {found.residual:.1g} of "
+                f"the squared answers, is a background of slopes too small to be named"
+            )
+        elif found.residual > 0.01:
             message = (
                 f"{count:,} column{'s' * (count != 1)} found; the rest, {found.residual:.0%} of the squared "
                 f"answers, is noise or a background of many small slopes"

@@ -57,6 +57,13 @@ class Look:
         return self.relative(self.differences)
 
     @property
+    def worst(self) -> float:
+        """The largest share by which the two quotients of an output differ, of those that answer."""
+        answers = np.abs(self.far) > 4.0 * self.rounding / self.distance
+        off = np.abs(self.far - self.near)[answers] / np.abs(self.far[answers])
+        return float(np.max(off, initial=0.0))
+
+    @property
     def hum(self) -> float:
         """What rounding or noise makes of the quotient, as a share; 1 where nothing else is seen."""
         return 1.0 if self.silent else self.relative(self.rounding / self.distance)
