@@ -352,6 +352,14 @@ def test_a_vector_is_no_answer_to_minimize_and_a_word_among_numbers_is_none_at_a
         writing("open(sys.argv[2], 'w').write('1 two')")(np.ones(2))
 
 
+@pytest.mark.parametrize(
+    "script", ['rm -rf "$TMPDIR"', 'rm "$TMPDIR/stdout"; mkfifo "$TMPDIR/stdout"', 'rm "$TMPDIR/stdout"']
+)
+def test_a_program_that_does_away_with_its_own_folder_or_output(script: str) -> None:
+    with pytest.raises(EvaluationFailure, match="gave no answer: the last line of its output"):
+        sh(f"{script}; echo 5")(X)
+
+
 @needs_pidfd
 def test_a_time_out_that_is_over_at_once_kills_the_program_and_confuses_nobody(tmp_path: Path) -> None:
     for _ in range(3):

@@ -218,7 +218,9 @@ def _is_positive(given: object) -> bool:
 
 
 def _tail(path: Path) -> bytes:
-    """Return the end of a file, with dots for what is left out."""
+    """Return the end of a file, with dots for what is left out; nothing, if the program removed it."""
+    if not path.is_file():  # nor may it be a pipe, which would never end
+        return b""
     left_out = max(0, path.stat().st_size - _TAIL)
     with path.open("rb") as file:
         file.seek(left_out)
