@@ -186,3 +186,22 @@ def test_few_coordinates_all_of_which_matter() -> None:
 def test_a_box_is_needed(bounds: object, says: str) -> None:
     with pytest.raises(ValueError, match=re.escape(says)):
         gracezo.minimize(lambda x: 1 / 0, [0.5] * 3, method="global", bounds=bounds)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_whole_numbers_are_searched_though_they_have_no_slopes(seed: int) -> None:
+    """A bowl of four coordinates in steps of a twentieth: no small step changes f."""
+    rng = np.random.default_rng(seed)
+    places, x0 = rng.choice(500, 4, replace=False), rng.random(500)
+    calls = 0
+
+    def f(x: FloatArray) -> float:
+        nonlocal calls
+        calls += 1
+        return float(((np.rint(20.0 * x[places]) - 7.0) ** 2).sum())
+
+    result = gracezo.minimize(
+        f, x0, method="global", bounds=[(0, 1)] * 500, target=0.0, max_queries=1_000, seed=seed
+    )
+    assert result.fun == 0.0
+    assert result.nfev == calls <= 1_000

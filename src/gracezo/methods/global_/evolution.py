@@ -65,9 +65,12 @@ def evolve(box: Box, first: FloatArray, size: int, role: Role, key: Key) -> Step
         if len(values) < size:
             return Finish(Status.SPENT, "the queries are spent")
         worst = float(values[ranked[-1]])  # one that failed ranks last
-        strategy.tell(shares, np.where(np.isnan(values), worst, values).tolist())
         highest, lowest = max(highest, float(values[middle])), min(lowest, float(values[ranked[0]]))
         if worst - values[ranked[0]] <= TOLD * (highest - lowest):
+            break
+        try:
+            strategy.tell(shares, np.where(np.isnan(values), worst, values).tolist())
+        except ValueError:  # of pycma 4.5, where its steps have grown beyond the box: on plateaus
             break
     return Finish(Status.CONVERGED, "the generations of the evolution strategy differ no more")
 

@@ -6,7 +6,8 @@ The recipe, of parts that exist:
    queries. `auto` goes down from x0, for as long as it falls.
 2. Other points of the box, drawn at random, are screened for coordinates that were not met before, until one
    shows none, or after `POINTS` in all. Where those that are left have slopes but none that stands out, no
-   further point is screened; one query tries the middle of the box for all of them.
+   further point is screened; one query tries the middle of the box for all of them. Where no small step
+   changes f, long ones look for coordinates (`sensitivity/trajectories.py`).
 3. From then on three parts share the queries by what they bring (`shares.py`): **evolve** (CMA-ES along the
    coordinates met; once it has told its basin, again from elsewhere with twice the population: Auger &
    Hansen, *A restart CMA evolution strategy with increasing population size*, CEC 2005), **descend** (`auto`
@@ -36,6 +37,7 @@ from gracezo.methods.auto.method import DRAWS, drawn_again, measured_again
 from gracezo.methods.global_.evolution import evolve, population
 from gracezo.methods.global_.search import Search
 from gracezo.methods.global_.shares import Shares
+from gracezo.sensitivity.trajectories import Trajectories
 
 SCREEN = 60
 """Queries that one point may take to be screened."""
@@ -135,7 +137,9 @@ class Global:
             yield from self._screen()
             ended = self._lowest.finish
             if not len(self._met) and ended is not None and ended.status is Status.NOTHING_TO_FIND:
-                return ended
+                self._met = yield from self._far(self._best, self._box.free)
+                if not len(self._met):
+                    return ended
             parts = {"evolve": self._evolve, "descend": self._descend, "restart": self._start_again}
             while able := self._able:
                 yield from parts[self._shares.next_of(able)]()
@@ -253,15 +257,27 @@ class Global:
         steps = space.estimated(estimator.estimate(space.inward(at), 1, next(self._keys)))
         found = yield from at_most(steps, SCREEN)
         self._screened += not self._spent
+        met = found.indices
+        if not (len(self._met) or len(met) or found.residual > SPARSE or self._spent):
+            met = yield from self._far(at, others)
         if found.residual > SPARSE:
             self._background = True
             yield from self._centre(others)
             return False
-        if len(found.indices):
-            self._met = np.union1d(self._met, found.indices)
+        if len(met):
+            self._met = np.union1d(self._met, met)
             self._evolution, self._doublings = None, 0
             self._shares.forget("evolve")
-        return len(found.indices) > 0
+        return len(met) > 0
+
+    def _far(self, at: Point, others: IntArray) -> Steps[IntArray]:
+        """Return the coordinates that change f by long steps, where no small one does: steps, plateaus."""
+        batch = self._problem.batch
+        looks = Trajectories(self._box, others, None, constants.NEGLIGIBLE, batch, self._noise, True)
+        known = Point(at.x, at.value, outputs=np.array([at.value]))
+        steps = in_batches(looks.look(known, next(self._keys), others[:0]), batch)
+        seen = yield from at_most(steps, SCREEN)
+        return others[np.array(sorted(seen.values), np.int64)]
 
     def _centre(self, others: IntArray) -> Steps[None]:
         """Try the middle of the box for what has slopes but none that stands out: the best guess of each.
