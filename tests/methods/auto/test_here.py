@@ -214,7 +214,7 @@ def test_a_large_slope_at_a_wall_does_not_blur_the_others() -> None:
     support.add(0, 7.0, 1.0)
     support.add(1, 0.0, 1.0)
     slopes = np.array([7.0, 1e-6])
-    support.refresh.plant(np.random.default_rng(0), doubt=0.0)
+    support.refresh.begin(np.random.default_rng(0), doubt=0.0)
     while requests := support.refresh.requests(1):
         (request,) = requests
         # f is linear here; x, not f, is rounded.

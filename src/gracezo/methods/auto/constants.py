@@ -124,7 +124,7 @@ SMALL = 1e-3
 """Of the size of f, of the decrease, or of a way: next to nothing, that deserves another look; what
 rounding may not hide.
 """
-FORGONE = 1e-6
+NEGLIGIBLE = 1e-6
 """Share of the decrease so far that slopes may still promise where a run has converged; share of the way up
 to which a kink is located, or a coordinate swept.
 """

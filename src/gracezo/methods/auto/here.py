@@ -54,15 +54,15 @@ class Walls:
             return math.inf
         return 0.5 * (float(np.mean(self.box.upper)) - float(np.mean(self.box.lower)))
 
-    def stop(self, indices: IntArray, places: FloatArray, pinned: BoolArray) -> None:
-        """Let steps of these coordinates end at these places, too; those pinned do not move."""
+    def stop(self, indices: IntArray, places: FloatArray, fixed: BoolArray) -> None:
+        """Let steps of these coordinates end at these places, too; those fixed do not move."""
         lower, upper = (Place.constant(end, len(self._x)).stand_in for end in (-np.inf, np.inf))
         if self.box is not None:
             lower, upper = self.box.lower, self.box.upper
         x = self._x[indices]
         low, high = lower[indices], upper[indices]
-        low = np.where(pinned | (places < x), np.fmax(low, places), low)
-        high = np.where(pinned | (places > x), np.fmin(high, places), high)
+        low = np.where(fixed | (places < x), np.fmax(low, places), low)
+        high = np.where(fixed | (places > x), np.fmin(high, places), high)
         self.stops = Box(replaced(lower, indices, low), replaced(upper, indices, high))
 
     def centre(self, x: FloatArray) -> FloatArray:
@@ -181,7 +181,7 @@ class Walls:
         return np.where(ends == here + steps, steps, ends - here)
 
 
-class Landing:
+class LowestMet:
     """The lowest point that was met between two steps, as long as it is below where the method is.
 
     A look is made to learn something, not to go there. But its value is paid for, and where kinks make a step

@@ -105,7 +105,7 @@ class Descent:
         self._units = units
         self._problem = problem
         self._ledger = Ledger(problem.batch)
-        self._hunt = Sparse(problem, self._ledger, eps, units.unit)
+        self._sparse = Sparse(problem, self._ledger, eps, units.unit)
         self._lowest = Lowest(problem.bounds)
 
     def run(self, start: Point, key: Key) -> Steps[Finish]:
@@ -118,11 +118,11 @@ class Descent:
             yield Moved(at)
         exact = not self._problem.noise and not self._problem.random
         try:
-            at = yield from answering(self._hunt.begin(at, key), exact, self._lowest)
+            at = yield from answering(self._sparse.begin(at, key), exact, self._lowest)
         except OutOfQueries:
             return Finish(Status.SPENT, "the queries are spent before anything could be found")
-        noise = self._hunt.noise
-        exact = (noise == 0.0 or self._hunt.differences.values.coarse) and not self._problem.random
+        noise = self._sparse.noise
+        exact = (noise == 0.0 or self._sparse.differences.values.coarse) and not self._problem.random
         yield Decided(self._kind(exact))
         descent = answering(self._descend(at, key), exact, self._lowest)
         if self._problem.random:
@@ -137,15 +137,15 @@ class Descent:
 
     def _descend(self, at: Point, key: Key) -> Steps[tuple[Point, Finish]]:
         """Go down until nothing is left or the queries are spent; return where that was, and why."""
-        hunt = self._hunt
-        size = hunt.differences.scale
-        nonsmooth = Nonsmooth(hunt, at, key.child(0))
+        sparse = self._sparse
+        size = sparse.differences.scale
+        nonsmooth = Nonsmooth(sparse, at, key.child(0))
         market = Market(
-            hunt,
-            Dense(hunt, self._ledger, key.child(0, 2).generator()),
-            Coordinates(hunt.walls, hunt.free, at.x, hunt.noise, key.child(0, 0).generator()),
+            sparse,
+            Dense(sparse, self._ledger, key.child(0, 2).generator()),
+            Coordinates(sparse.walls, sparse.free, at.x, sparse.noise, key.child(0, 0).generator()),
             nonsmooth,
-            Far(hunt, self._problem.batch, key.child(0, 3).generator()),
+            Far(sparse, self._problem.batch, key.child(0, 3).generator()),
             self._ledger,
         )
         try:
@@ -155,16 +155,16 @@ class Descent:
                     at = yield from market.leg(at)
                     if at.value < -constants.BOTTOMLESS * size:
                         return at, Finish(Status.STUCK, "f falls without end: no lower bound was met")
-                if (yield from hunt.reconsider(at)):
+                if (yield from sparse.reconsider(at)):
                     yield Decided(
                         "f has become small: rounding may have hidden what is left, so the search begins anew"
                     )
                     continue
-                rough = None if nonsmooth.coupled else (yield from hunt.beyond(at))
+                rough = None if nonsmooth.coupled else (yield from sparse.beyond(at))
                 if rough is None:
-                    finish = yield from hunt.end(at, nonsmooth.coupled)
-                    lower = self._lowest.below(at, hunt.plainly(at), self._hunt.first - at.value)
-                    if finish.status is not Status.CONVERGED or hunt.noise or lower is None:
+                    finish = yield from sparse.end(at, nonsmooth.coupled)
+                    lower = self._lowest.below(at, sparse.plainly(at), self._sparse.first - at.value)
+                    if finish.status is not Status.CONVERGED or sparse.noise or lower is None:
                         continue
                     finish, rough = None, (lower, 0.0)
                 yield Decided(
@@ -200,7 +200,7 @@ class Descent:
         return self._ledger.keep(self._descended(at, key))
 
     def _descended(self, at: Point, key: Key) -> Steps[tuple[Point, Finish]]:
-        at = yield from self._hunt.begin(at, key)
+        at = yield from self._sparse.begin(at, key)
         return (yield from self._descend(at, key))
 
     def _kind(self, exact: bool) -> str:
@@ -209,24 +209,23 @@ class Descent:
             return "f takes a seed: one draw is minimised, others judge the answer"
         if exact:
             return "f is taken to be exact, up to its rounding"
-        return (
-            f"f is taken to be noisy, by about {self._units.value(self._hunt.noise):.2g}: values are averaged"
-        )
+        noise = self._units.value(self._sparse.noise)
+        return f"f is taken to be noisy, by about {noise:.2g}: values are averaged"
 
     @property
     def _elsewhere(self) -> str:
         """What to say of other minima, where a box says where they might be."""
-        closed = math.isfinite(self._hunt.walls.reach)
+        closed = math.isfinite(self._sparse.walls.reach)
         return "; for other minima in the box there is method='global'" if closed else ""
 
     def _remarks(self, market: Market) -> str:
         """Return what to add to a message: that f is noisy, or that its gradient is not sparse."""
-        noise, d, remarks = self._units.value(self._hunt.noise), self._problem.free, ""
-        if noise and self._hunt.differences.values.coarse:
+        noise, d, remarks = self._units.value(self._sparse.noise), self._problem.free, ""
+        if noise and self._sparse.differences.values.coarse:
             remarks = f"; its values are rounded, to steps of about {math.sqrt(12.0) * noise:.2g}"
         elif noise:
             remarks = f"; f is noisy, with a standard deviation of about {noise:.2g}"
-        met = d if market.dense else len(self._hunt.met)
+        met = d if market.dense else len(self._sparse.met)
         if met > d // 4:
             remarks += (
                 f"; the gradient is not sparse: {met:,} of {d:,} coordinates went through finite differences"

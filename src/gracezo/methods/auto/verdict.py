@@ -43,7 +43,7 @@ class Verdict:
     ----------
     support, search, differences
         What it has met and learned.
-    forgone
+    given_up
         The slopes, of those met first, that were given up because no step along them brought anything.
     fallen
         The decrease so far.
@@ -59,7 +59,7 @@ class Verdict:
     support: Support
     search: Search
     differences: Differences
-    forgone: FloatArray
+    given_up: FloatArray
     fallen: float
     spent: int
     free: IntArray | Rest
@@ -88,13 +88,13 @@ class Verdict:
         if mixed or self._hides():
             hides = f"the {'rounding' if exact else 'noise'} of f hides what may be left to be found"
             return _MIXED if mixed else hides
-        given_up = np.zeros(len(self.support))
-        given_up[: len(self.forgone)] = self.forgone
-        forgone = max(self.support.promise_of(given_up), self.support.held_back if exact else 0.0)
-        if forgone > constants.FORGONE * self.fallen and not (
-            exact and (yield from self._stands(at, given_up))
+        dropped = np.zeros(len(self.support))
+        dropped[: len(self.given_up)] = self.given_up
+        promised = max(self.support.promise_of(dropped), self.support.held_back if exact else 0.0)
+        if promised > constants.NEGLIGIBLE * self.fallen and not (
+            exact and (yield from self._stands(at, dropped))
         ):
-            share = f"{min(forgone / self.fallen, 1.0):.1g} of that so far" if self.fallen > 0.0 else "f"
+            share = f"{min(promised / self.fallen, 1.0):.1g} of that so far" if self.fallen > 0.0 else "f"
             return f"slopes promise a decrease by {share}, but no step brings any: f may have kinks, or jump"
         if kinks_across:
             return f"{_ACROSS}, and the way along these leads no further: this may be the minimum, or not"
@@ -105,7 +105,7 @@ class Verdict:
     def _hides(self) -> bool:
         """Whether noise or rounding may hide a decrease that matters: above itself, or all of a small one."""
         noise, partition = self.differences.noise, self.search.partition
-        error = max(noise, self.differences.values.grain)
+        error = max(noise, self.differences.values.rounding_error)
         if error > constants.LITTLE * self.fallen or partition is None:
             return error > constants.LITTLE * self.fallen
         unseen = self.differences.promise(constants.TRUST * partition.error)
@@ -127,12 +127,12 @@ class Verdict:
         hidden = farther * constants.TRUST * partition.error
         return farther > 10.0**constants.DECADES and hidden > constants.SMALL * self.fallen
 
-    def _stands(self, at: Point, given_up: FloatArray) -> Steps[bool]:
+    def _stands(self, at: Point, dropped: FloatArray) -> Steps[bool]:
         """Return whether those that promise what steps do not bring stand on kinks that were not located."""
         support = self.support
-        steepest = np.maximum(np.abs(support.slopes), np.abs(given_up))
+        steepest = np.maximum(np.abs(support.slopes), np.abs(dropped))
         promises = steepest**2 / (2.0 * support.smooth)
-        suspects = np.flatnonzero(promises * len(support) > constants.FORGONE * self.fallen)
+        suspects = np.flatnonzero(promises * len(support) > constants.NEGLIGIBLE * self.fallen)
         if not 0 < 2 * len(suspects) <= constants.CLEARLY * self.spent:
             return False
         lengths, rounding = support.lengths()[suspects], self.differences.rounding
@@ -143,7 +143,7 @@ class Verdict:
         """Return whether f has kinks here that couple coordinates, as far as differences can show it."""
         support = self.support
         outside = np.setdiff1d(np.array(self.search.kinks, np.int64), support.indices)
-        if not (support.kinks.any or len(outside) or self.forgone.any()):
+        if not (support.kinks.any or len(outside) or self.given_up.any()):
             return False
         # Those that have no slope here may have one beside it: all of them take part.
         free = written(self.free)

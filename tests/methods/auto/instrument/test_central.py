@@ -90,7 +90,7 @@ def test_where_looks_go_to_both_sides_a_refresh_has_signs_of_its_own() -> None:
         support = Support(differences, walls)
         for coordinate in range(50):
             support.add(coordinate, 1.0, 1.0)
-        support.refresh.plant(np.random.default_rng(1), 0.0)
+        support.refresh.begin(np.random.default_rng(1), 0.0)
         (root,) = support.refresh.requests(1)
         assert bool((written(root).values > 0.0).any()) == both
         assert (written(root).values < 0.0).any()

@@ -1,4 +1,4 @@
-"""Kinks in `auto`: one is found by tangents, pinned, and let go."""
+"""Kinks in `auto`: one is found by tangents, fixed, and let go."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from gracezo.core.asks import Ask, OutOfQueries, Point, Steps
 from gracezo.core.types import FloatArray
 from gracezo.methods.auto.here import Walls
 from gracezo.methods.auto.instrument.forward import Differences
-from gracezo.methods.auto.step.stepper import pinned
+from gracezo.methods.auto.step.stepper import find_kinks
 from gracezo.methods.auto.support.coordinates import Support
 from gracezo.methods.auto.support.kinks import Corner, Kinks, Tangent
 from gracezo.methods.auto.ways import Ledger
@@ -129,7 +129,7 @@ def test_a_coordinate_stays_stiff_unless_its_kink_is_found(line: Line, loosened:
     support.stiffen(np.array([1.0]), 0.01, 0.0, ahead=1.0)  # a step of 1 has failed down to 0.01
     assert support.diagonal.tolist() == [100.0]
     at = Point(np.zeros(1), line(0.0))
-    search = pinned(at, support, differences, np.array([-7.0]), 0.0)
+    search = find_kinks(at, support, differences, np.array([-7.0]), 0.0)
     ledger = Ledger(1)
     moved = answer(ledger.keep(search), line)
     assert ledger.queries >= 3
@@ -155,13 +155,13 @@ def test_a_kink_pins_its_coordinate_until_a_slope_turns() -> None:
     kinks, slopes = Kinks(0.9), np.array([-1.0, 0.5])
     located(kinks, np.array([-1.0, 0.0]), slopes)
     x = np.array([kinks.places[0], 0.0])
-    assert kinks.pinned.tolist() == [True, False]
+    assert kinks.fixed.tolist() == [True, False]
     assert slopes[0] == pytest.approx(2.0, rel=1e-3)  # that on the right
     kinks.update(x, slopes)
     assert slopes[0] == pytest.approx(-1.0, rel=1e-3)  # each side in its turn
     slopes[0] -= 2.5  # the rest of f now pulls to the right
     kinks.update(x, slopes)
-    assert not kinks.pinned[0]
+    assert not kinks.fixed[0]
     assert slopes[0] == pytest.approx(-0.5, rel=1e-2)
     kinks.moved(x + 1.0, slopes)
     assert kinks.sides.tolist() == [0.0, 0.0]
@@ -181,7 +181,7 @@ def test_a_look_goes_beyond_the_kink_that_a_coordinate_stands_on() -> None:
     assert reach[0] > 1e-6  # the way was one, and is searched to a millionth
     assert reach[1] == 0.0
     walls.centre(np.array([support.kinks.places[0], 0.0]))
-    support.refresh.plant(np.random.default_rng(0), doubt=0.0)
+    support.refresh.begin(np.random.default_rng(0), doubt=0.0)
     (root,) = support.refresh.requests(1)
     assert written(root).indices.tolist().count(0) == 1
     assert abs(written(root).values[written(root).indices == 0]) >= reach[0]
@@ -192,10 +192,10 @@ def test_a_coordinate_that_comes_back_to_its_kink_is_foreseen_to_stay() -> None:
     kinks, slopes = Kinks(0.9), np.array([-1.0, 0.5])
     located(kinks, np.array([-1.0, 0.0]), slopes)
     kinks.moved(np.array([3.0, 0.0]), slopes)
-    assert not kinks.pinned[0]
+    assert not kinks.fixed[0]
     slopes[0] = 2.0
     kinks.moved(np.array([kinks.places[0], 0.0]), slopes)
-    assert kinks.pinned[0]
+    assert kinks.fixed[0]
 
 
 def test_corners_in_hidden_coordinates_are_reached() -> None:

@@ -361,7 +361,7 @@ def test_dense_kinks_are_swept(begun: Counter[str]) -> None:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_a_sparse_function_is_hunted_to_the_end(seed: int, begun: Counter[str]) -> None:
+def test_a_sparse_function_is_searched_to_the_end(seed: int, begun: Counter[str]) -> None:
     rng = np.random.default_rng(seed)
     weights, centre = rng.random(2000), np.zeros(2000)
     centre[rng.choice(2000, 5, replace=False)] = rng.random(5)
@@ -370,7 +370,7 @@ def test_a_sparse_function_is_hunted_to_the_end(seed: int, begun: Counter[str]) 
 
 
 @pytest.mark.parametrize("budget", [101, 120, 199])
-def test_a_budget_too_small_for_a_gradient_is_hunted_with(budget: int, begun: Counter[str]) -> None:
+def test_a_budget_too_small_for_a_gradient_is_searched_with(budget: int, begun: Counter[str]) -> None:
     asked = list[bytes]()
     assert run(logistic, asked, max_queries=budget).nfev == len(asked) == budget
     assert begun["Dense"] == (0 if budget == 101 else 1)  # none where the budget does not reach
@@ -403,7 +403,7 @@ def test_a_run_of_all_ways_resumes(stop: int, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("level", [1e-5, 0.01, 0.1])
-def test_noise_is_left_to_the_hunt(level: float, begun: Counter[str]) -> None:
+def test_noise_is_left_to_the_search(level: float, begun: Counter[str]) -> None:
     rng, f = np.random.default_rng(10), bowl(DATA[0])
     noise = level * f(np.zeros(100))
     told = noise if level == 0.1 else None  # so much may be taken for f itself

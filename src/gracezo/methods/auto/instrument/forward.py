@@ -51,7 +51,7 @@ class Values:
         """The same since the beginning of the run."""
         self.noise = 0.0
         """The standard deviation of f's noise, as far as it is known."""
-        self.grain = 0.0
+        self.rounding_error = 0.0
         """The error of a value of f, where it is above its last places and f passes for exact still."""
         self.coarse = False
         """Whether what is taken for noise is the step of a coarse function."""
@@ -67,17 +67,17 @@ class Values:
 
     def forget(self) -> None:
         """Forget what was learned of f where it was of another size: nothing is known but that f is noisy."""
-        self.grain = self.scale = 0.0
+        self.rounding_error = self.scale = 0.0
 
     def enlarge(self, size: float) -> None:
         """Take f for a sum of terms of that size, which cancel where |f| is far below: they are rounded."""
         self.scale = max(self.scale, size)
         self.largest = max(self.largest, size)
-        self.round(max(self.grain, constants.ROUNDING * _ULP * size / math.sqrt(2.0)))
+        self.round(max(self.rounding_error, constants.ROUNDING * _ULP * size / math.sqrt(2.0)))
 
-    def round(self, grain: float) -> None:
+    def round(self, rounding_error: float) -> None:
         """Take f for exact up to an error above its last places."""
-        self.grain = grain
+        self.rounding_error = rounding_error
 
     def hear(self, noise: float, coarse: bool = False) -> None:
         """Take f for noisy; it may be that it is coarse.
@@ -95,13 +95,13 @@ class Values:
     @property
     def rounding(self) -> float:
         """The error of one difference of two values of f."""
-        error = max(self.noise, self.grain)
+        error = max(self.noise, self.rounding_error)
         return max(constants.ROUNDING * _ULP * self.magnitude, math.sqrt(2.0) * error)
 
     @property
     def exact(self) -> float:
         """The same by rounding alone, where |f| was largest."""
-        return max(constants.ROUNDING * _ULP * self.scale, math.sqrt(2.0) * self.grain)
+        return max(constants.ROUNDING * _ULP * self.scale, math.sqrt(2.0) * self.rounding_error)
 
 
 class Curvatures:

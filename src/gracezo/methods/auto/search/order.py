@@ -198,7 +198,7 @@ class LongOrder(Order):
     def __init__(self, rest: Rest, rng: np.random.Generator) -> None:
         self._shuffle = Shuffle(rest.d, Key(int(rng.integers(2**63))), drawn)
         self._set_out(rest.without)
-        self._planted = self._gone, self._lost
+        self._at_start = self._gone, self._lost
         self._seconds = {}
         self.limits = None
 
@@ -215,7 +215,7 @@ class LongOrder(Order):
 
     def squares(self, start: int, stop: int) -> float:
         """Return the sum of squared weights of a slice, as it was at the beginning."""
-        return self._sum(start, stop, *self._planted)
+        return self._sum(start, stop, *self._at_start)
 
     def left(self, start: int, stop: int) -> float:
         """Return the same of those that have not been taken out."""

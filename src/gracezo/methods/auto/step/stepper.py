@@ -22,7 +22,7 @@ from gracezo.core.box import Box
 from gracezo.core.places import replaced
 from gracezo.core.types import BoolArray, FloatArray
 from gracezo.methods.auto import constants
-from gracezo.methods.auto.here import Landing, Walls
+from gracezo.methods.auto.here import LowestMet, Walls
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.search import Search
 from gracezo.methods.auto.step.line import Trial, line_search, slope_at_best
@@ -163,13 +163,13 @@ class Stepper:
         self._failures = 0
         self._made: _Move | None = None
         self._measured = True  # whether the slopes before the last step were measured, not predicted
-        self.landing = Landing()
+        self.lowest_met = LowestMet()
         """The lowest point met by looks."""
         self.care = 10.0
         """How much of the support's gradient must be known before a step."""
         self.unsure: BoolArray = np.zeros(0, np.bool_)
         """Which of those met first have taken part in a step that was not foreseen."""
-        self.forgone: FloatArray = np.zeros(0)
+        self.given_up: FloatArray = np.zeros(0)
         """The slopes, of those met first, that were given up because no step along them brought anything."""
 
     def be_careful(self) -> None:
@@ -215,7 +215,7 @@ class Stepper:
             doubt = self._fail(doubt)
         else:
             self._failures = 0
-        if not self._differences.noise and self.landing.value < min(at.value, best.value):
+        if not self._differences.noise and self.lowest_met.value < min(at.value, best.value):
             return self._land(at, bounds, doubt or 0.0)
         if best.change >= 0.0:
             return Stepped(None if at is begun else at, doubt)
@@ -244,10 +244,10 @@ class Stepper:
 
     def _land(self, at: Point, bounds: Box | None, doubt: float) -> Stepped:
         """Go to the lowest point met, which is below what the step has come to."""
-        landing, support = self.landing, self._support
-        moved = landing.point(bounds)
+        lowest_met, support = self.lowest_met, self._support
+        moved = lowest_met.point(bounds)
         fall = at.value - moved.value
-        if landing.met_from(at.x):
+        if lowest_met.met_from(at.x):
             support.carry(moved.x[support.indices] - at.x[support.indices])
         self._made = None
         self._search.belief.drift.stir(fall, missed=1.0)
@@ -257,7 +257,7 @@ class Stepper:
     def _mind_kinks(self, at: Point, start: FloatArray) -> Steps[Point]:
         """Locate the kinks that slopes have shown; return the present point, moved onto them."""
         before = self._ledger.rounds
-        moved = yield from pinned(at, self._support, self._differences, start, self._timing.rate)
+        moved = yield from find_kinks(at, self._support, self._differences, start, self._timing.rate)
         self._timing.spend(self._ledger.rounds - before)
         if moved is not at:
             self._failures = 0
@@ -267,7 +267,7 @@ class Stepper:
 
     def restart(self, at: Point) -> None:
         """Go on at a point that was reached in another way: what failed elsewhere may be tried here."""
-        self._failures, self.forgone = 0, np.zeros(0)
+        self._failures, self.given_up = 0, np.zeros(0)
         self._made = None
         self._support.loosen()
         self._arrive(at)
@@ -278,7 +278,7 @@ class Stepper:
         support, kinks = self._support, self._support.kinks
         if kinks.any:
             kinks.moved(at.x[support.indices], support.slopes)
-            self._walls.stop(support.indices, kinks.places, kinks.pinned)
+            self._walls.stop(support.indices, kinks.places, kinks.fixed)
 
     def _review(self, trials: list[Trial], path: Path) -> float:
         """Compare what a step brought with what the model foresaw; return the doubt that this leaves."""
@@ -314,11 +314,11 @@ class Stepper:
             self.care = 1.0 / constants.QUIET
             return math.inf
         if self._failures > constants.LASTING:
-            self.forgone = self._support.forgo()
+            self.given_up = self._support.forgo()
         return doubt
 
 
-def pinned(
+def find_kinks(
     at: Point, support: Support, differences: Differences, start: FloatArray, rate: float
 ) -> Steps[Point]:
     """Look for kinks where the slopes of the support say so.

@@ -178,7 +178,7 @@ class Part:
 
 
 @record
-class Planted:
+class RefreshTree:
     """What the sets of a refresh are made of, by position.
 
     Attributes
@@ -255,7 +255,7 @@ class Refresh:
         self._support = support
         self._differences = differences
         self._walls = walls
-        self._planted: Planted | None = None
+        self._tree: RefreshTree | None = None
         self._open = Opened()
         self._rooted = False
         self._unresolved = 0
@@ -264,7 +264,7 @@ class Refresh:
         self.doubt = 0.0
         """The decrease that the slopes may hide as long as nothing of them has been measured."""
 
-    def plant(self, rng: np.random.Generator, doubt: float, last: bool = False) -> None:
+    def begin(self, rng: np.random.Generator, doubt: float, last: bool = False) -> None:
         """Take the slopes as mere predictions from now on, to be measured again; it may be for the last time.
 
         They may hide a decrease of `doubt`.
@@ -274,7 +274,7 @@ class Refresh:
         support, walls = self._support, self._walls
         n, kinks = len(support), support.kinks
         self.doubt = doubt
-        self._planted, self._open, self._rooted, self._unresolved = None, Opened(), False, 0
+        self._tree, self._open, self._rooted, self._unresolved = None, Opened(), False, 0
         if n == 0:
             return
         members = rng.permutation(n)
@@ -293,77 +293,77 @@ class Refresh:
         felt = np.where(walls.shut(order, slopes), 0.0, slopes)
         far, least = np.maximum(walls.plainly(order), kinks.reach[members]), np.zeros(n)
         np.divide(far, np.abs(weights), out=least, where=weights != 0.0)
-        self._planted = Planted(members, order, weights, scale, felt, least, limits)
+        self._tree = RefreshTree(members, order, weights, scale, felt, least, limits)
 
     @property
     def pending(self) -> bool:
         """Whether the prediction has not been measured at all."""
-        return self._planted is not None and not self._rooted
+        return self._tree is not None and not self._rooted
 
     @property
     def promise(self) -> float:
         """The decrease that open sets may still hide."""
-        if self._planted is None:
+        if self._tree is None:
             return 0.0
         return 0.5 * sum(self._open.mass) + (0.0 if self._rooted else self.doubt)
 
     @property
     def left(self) -> int:
         """Queries that would resolve every open set."""
-        if self._planted is None:
+        if self._tree is None:
             return 0
-        return self._unresolved if self._rooted else len(self._planted.order)
+        return self._unresolved if self._rooted else len(self._tree.order)
 
     def requests(self, limit: int) -> list[Request]:
         """Return up to `limit` queries, the most revealing first."""
-        planted = self._planted
-        if planted is None:
+        tree = self._tree
+        if tree is None:
             return []
         if not self._rooted:
             # One sum over all; of a batch, as many partial sums at once.
-            n = len(planted.order)
+            n = len(tree.order)
             cuts = np.linspace(0, n, min(limit, n) + 1).astype(np.int64).tolist()
-            return [self._measure(planted, Part(*ends), ends[1]) for ends in itertools.pairwise(cuts)]
+            return [self._measure(tree, Part(*ends), ends[1]) for ends in itertools.pairwise(cuts)]
         wanted: list[Request] = []
-        while len(wanted) < limit and (side := self._best_side(planted)) is not None:
+        while len(wanted) < limit and (side := self._best_side(tree)) is not None:
             part = self._open.pop(side)
-            wanted.append(self._measure(planted, part, (part.start + part.stop) // 2))
+            wanted.append(self._measure(tree, part, (part.start + part.stop) // 2))
         return wanted
 
     def settle(self) -> None:
         """Close the refreshing: what is still open is spread over its set."""
-        if self._planted is not None:
+        if self._tree is not None:
             for side in (0, 1):
-                self._close(self._planted, side)
-            self._planted = None
+                self._close(self._tree, side)
+            self._tree = None
 
-    def _close(self, planted: Planted, side: int) -> None:
+    def _close(self, tree: RefreshTree, side: int) -> None:
         while (part := self._open.top(side)) is not None:
             self._unresolved -= part.size - 1
-            self._spread(planted, self._open.pop(side))
+            self._spread(tree, self._open.pop(side))
 
-    def _best_side(self, planted: Planted) -> int | None:
+    def _best_side(self, tree: RefreshTree) -> int | None:
         best, chosen = 0.0, None
         for side in (0, 1):
             part = self._open.top(side)
             if part is not None and abs(part.u) <= constants.TRUST * part.error:
-                self._close(planted, side)
+                self._close(tree, side)
             elif part is not None and abs(part.u) > best:
                 best, chosen = abs(part.u), side
         return chosen
 
-    def _measure(self, planted: Planted, part: Part, stop: int) -> Request:
+    def _measure(self, tree: RefreshTree, part: Part, stop: int) -> Request:
         """Ask what the prediction misses on the first part of a set, up to `stop`."""
         span = slice(part.start, stop)
-        order, weights = planted.order[span], planted.weights[span]
+        order, weights = tree.order[span], tree.weights[span]
         # In the scale of the weights each coordinate has curvature one.
-        curvature = float(np.add.reduce((weights * planted.scale[span]) ** 2))
-        about = abs(part.u) + abs(float(weights @ planted.felt[span]))
-        least = float(planted.least[span].max())
-        look = self._differences.along(curvature, about, planted.room(span), least)
+        curvature = float(np.add.reduce((weights * tree.scale[span]) ** 2))
+        about = abs(part.u) + abs(float(weights @ tree.felt[span]))
+        least = float(tree.least[span].max())
+        look = self._differences.along(curvature, about, tree.room(span), least)
         # Foreseen for the step as it is rounded: then rounding blurs no more than what the prediction misses.
         step = self._walls.rounded(order, look.eps * weights)
-        predicted = float(step @ self._support.slopes[planted.members[span]]) / look.eps
+        predicted = float(step @ self._support.slopes[tree.members[span]]) / look.eps
 
         def absorb(change: Change) -> None:
             self.answers += 1
@@ -372,24 +372,24 @@ class Refresh:
             if stop == part.stop:
                 self._rooted = True
                 self._unresolved += part.size - 1
-                self._take(planted, first)
+                self._take(tree, first)
                 return
             self._unresolved -= 1
-            self._take(planted, first)
-            self._take(planted, Part(stop, part.stop, part.u - value, math.hypot(error, part.error)))
+            self._take(tree, first)
+            self._take(tree, Part(stop, part.stop, part.u - value, math.hypot(error, part.error)))
 
         margin = constants.TRUST * look.error(part.u)
         return look.request(Few(order, weights), Role.REFRESH, absorb, predicted, margin)
 
-    def _take(self, planted: Planted, part: Part) -> None:
+    def _take(self, tree: RefreshTree, part: Part) -> None:
         if part.size == 1:
-            self._spread(planted, part)
+            self._spread(tree, part)
         else:
             self._open.push(part)
 
-    def _spread(self, planted: Planted, part: Part) -> None:
+    def _spread(self, tree: RefreshTree, part: Part) -> None:
         """Give a set's miss to its coordinates: exact for one, the least change otherwise."""
         span = slice(part.start, part.stop)
-        scale = planted.scale[span]
-        raw = planted.weights[span] * scale
-        self._support.correct(planted.members[span], raw * scale * (part.u / float(raw @ raw)))
+        scale = tree.scale[span]
+        raw = tree.weights[span] * scale
+        self._support.correct(tree.members[span], raw * scale * (part.u / float(raw @ raw)))

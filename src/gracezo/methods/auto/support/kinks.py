@@ -6,7 +6,7 @@ apart than its curvature explains, and where a step was cut short before one tha
 suspicion is priced as everything else: by what it promises, by how often there was something behind it, and
 by what a query brings elsewhere. `Corner` then looks for the kink.
 
-From then on steps end at it. A coordinate that stands there, uphill on both sides, is *pinned*: it takes no
+From then on steps end at it. A coordinate that stands there, uphill on both sides, is *fixed*: it takes no
 part in steps, as if at a wall. The smooth rest of f adds the same to both of its slopes, so that one of them
 is refreshed, and the other follows by the jump. When either leads downhill, it is let go.
 """
@@ -53,7 +53,7 @@ class Kinks:
         self.sides: FloatArray = np.zeros(0)
         """Of those that stand on a kink: the side that their slope is of. Zero for the others."""
         self._blurs: FloatArray = np.zeros(0)  # how far from its place the kink may be
-        self.pinned: BoolArray = np.zeros(0, np.bool_)
+        self.fixed: BoolArray = np.zeros(0, np.bool_)
         """Which coordinates stand on a kink, uphill on both sides."""
 
     @property
@@ -81,7 +81,7 @@ class Kinks:
             self.sides = np.concatenate([self.sides, np.zeros(more)])
             self._blurs = np.concatenate([self._blurs, np.zeros(more)])
             self.located = np.concatenate([self.located, np.zeros(more, np.bool_)])
-            self.pinned = np.concatenate([self.pinned, np.zeros(more, np.bool_)])
+            self.fixed = np.concatenate([self.fixed, np.zeros(more, np.bool_)])
             self._ahead = np.concatenate([self._ahead, np.full(more, math.nan)])
 
     # ------------------------------------------------------------ slopes at a kink
@@ -100,7 +100,7 @@ class Kinks:
         self.grow(len(x))
         away = x != self.places
         self.sides[away] = 0.0
-        self.pinned[away] = False
+        self.fixed[away] = False
         for j in np.flatnonzero(~away & (self.sides == 0.0)).tolist():
             # It came downhill: a negative slope was that on the left.
             self._stand(j, float(slopes[j] + self._jumps[j] * (slopes[j] < 0.0)), slopes)
@@ -108,8 +108,8 @@ class Kinks:
     def _stand(self, j: int, right: float, slopes: FloatArray) -> None:
         """Decide what becomes of a coordinate on its kink, given its slope to the right."""
         left = right - self._jumps[j]
-        self.pinned[j] = left < 0.0 < right
-        if self.pinned[j]:
+        self.fixed[j] = left < 0.0 < right
+        if self.fixed[j]:
             # Each side in its turn, so that a jump that has changed does not stay hidden.
             self.sides[j] = -1.0 if self.sides[j] > 0.0 else 1.0
         else:
@@ -138,7 +138,7 @@ class Kinks:
             reach = most / np.abs(slopes)
             self._far = np.where(jumped, self._far, np.clip(self._far, x - reach, x + reach))
             self._far_slopes = np.where(jumped, np.where(slopes < 0.0, up, down), math.nan)
-            chosen = np.flatnonzero((jumped | blamed) & ~self.pinned)
+            chosen = np.flatnonzero((jumped | blamed) & ~self.fixed)
         self.stakes = 0.5 * np.fmin(np.abs(slopes), np.abs(self._far_slopes)) * np.abs(self._far - x)
         return chosen[np.argsort(-self.stakes[chosen], kind="stable")]
 
@@ -282,7 +282,7 @@ class Corner:
             near, jump = self._near, far.slope - self._near.slope
             self._width = abs(far.place - near.place)
             share = stretch * near.meets(far)
-            if not constants.FORGONE < share < 1.0 - constants.FORGONE:
+            if not constants.NEGLIGIBLE < share < 1.0 - constants.NEGLIGIBLE:
                 if far.slope * self._side <= 0.0:
                     return None
                 if near.value == self._at.value and (around := (yield from self._look_around())):
@@ -348,7 +348,7 @@ class Corner:
 
     @property
     def _step(self) -> float:
-        return self._side * max(constants.FORGONE * self._width, self._least)
+        return self._side * max(constants.NEGLIGIBLE * self._width, self._least)
 
     def _try(self, place: float) -> Steps[Point]:
         """Ask with the coordinate at another place."""

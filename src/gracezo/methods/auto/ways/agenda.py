@@ -59,16 +59,16 @@ class Draws:
 
 
 @dataclass
-class _Plantings:
+class _Partitions:
     """When the search was begun anew: how many coordinates had been found, and how often without a find."""
 
     here: bool = True  # the last time at the present point
     size: int = -1
-    barren: int = 0
+    in_vain: int = 0
 
     def note(self, size: int) -> None:
         """Note that the search begins anew."""
-        self.barren = self.barren + 1 if self.here and size == self.size else 0
+        self.in_vain = self.in_vain + 1 if self.here and size == self.size else 0
         self.here, self.size = True, size
 
 
@@ -95,7 +95,7 @@ class Agenda:
 
     parts: Parts
     draws: Draws
-    _planted: _Plantings = field(default_factory=_Plantings)
+    _partitions: _Partitions = field(default_factory=_Partitions)
     _met: int = 0  # coordinates found, as far as was noticed
     _stale: bool = False  # whether slopes are known by subtraction, in part from before the last step
     _fruitless: int = 0  # looks at all coordinates since the last find
@@ -124,11 +124,11 @@ class Agenda:
     def moved(self) -> None:
         """Note that the search was begun at another point."""
         self._notice()
-        self._planted.here, self._last = False, self.parts.ledger.rounds
+        self._partitions.here, self._last = False, self.parts.ledger.rounds
 
     def doubt(self, doubt: float, last: bool = False) -> None:
         """Take the slopes of the support as predictions, which may hide a decrease of `doubt`."""
-        self.parts.support.refresh.plant(self.draws.next(), doubt, last)
+        self.parts.support.refresh.begin(self.draws.next(), doubt, last)
         self._stale = False
 
     def fresh(self) -> tuple[IntArray | Rest, np.random.Generator]:
@@ -141,7 +141,7 @@ class Agenda:
     def begin(self) -> tuple[IntArray | Rest, np.random.Generator]:
         """Return the same, for a search that begins now."""
         self._notice()
-        self._planted.note(len(self.parts.support))
+        self._partitions.note(len(self.parts.support))
         return self.fresh()
 
     def _notice(self) -> None:
@@ -149,7 +149,7 @@ class Agenda:
         if len(self.parts.support) > self._met:
             self._met, self._fruitless = len(self.parts.support), 0
             self._last = self.parts.ledger.rounds
-            self._stale = self._stale or not self._planted.here
+            self._stale = self._stale or not self._partitions.here
 
     # ------------------------------------------------------------ bids
 
@@ -164,7 +164,7 @@ class Agenda:
             return [self._following.pop()]
         drift = search.belief.drift
         if drift.outdated:
-            return self._replanted(at, fallen)
+            return self._repartitioned(at, fallen)
         if not search.rooted:
             return search.requests(self._batch)
         noise = self.parts.differences.negligible
@@ -203,8 +203,8 @@ class Agenda:
     ) -> list[Request] | None:
         """Return the queries that a step has to wait for: for its gradient, or for curvatures; else None."""
         search, support = self.parts.search, self.parts.support
-        if waits and search.exhausted and self._planted.barren < constants.PATIENCE:
-            return self._replanted(at, fallen)
+        if waits and search.exhausted and self._partitions.in_vain < constants.PATIENCE:
+            return self._repartitioned(at, fallen)
         if not waits:
             self._foretold = None
             return support.bend(self._batch) or None
@@ -215,8 +215,8 @@ class Agenda:
     def _find(self, at: Point, fallen: float, find: float, recheck: float) -> list[Request] | None:
         """Return the queries of the search, or those that make sure that nothing is left."""
         search, support = self.parts.search, self.parts.support
-        if search.exhausted and not self._planted.here:
-            return self._replanted(at, fallen)
+        if search.exhausted and not self._partitions.here:
+            return self._repartitioned(at, fallen)
         if find > 0.0 and find >= recheck:
             return search.requests(self._batch) or self.next(at, fallen)
         if recheck > 0.0:
@@ -249,7 +249,7 @@ class Agenda:
     def _look_again(self, at: Point, fallen: float) -> list[Request] | None:
         """Return what is left to ask when nothing is in sight: with other weights, or more often."""
         search, noisy = self.parts.search, self.parts.differences.noise > 0.0
-        if self._planted.here and not (noisy and self._fruitless < constants.PATIENCE):
+        if self._partitions.here and not (noisy and self._fruitless < constants.PATIENCE):
             if self._stale:
                 self.doubt(0.0, last=True)
                 return self.parts.support.refresh.requests(self._batch)
@@ -258,17 +258,17 @@ class Agenda:
             if search.kinks and not (noisy or search.thorough):
                 # Many coordinates may fall by little, and each brings its kink with it: so these come last.
                 search.look_behind_kinks()
-                return self._replanted(at, fallen)
+                return self._repartitioned(at, fallen)
             if not self._sharpen():
                 return []
             self._fruitless = 0
             self.doubt(0.0)
         self._fruitless += 1
-        return self._replanted(at, fallen)
+        return self._repartitioned(at, fallen)
 
     def _let_go(self, at: Point, fallen: float) -> bool:
         """Give coordinates that steps were cut short for another try, as long as that brings something."""
-        support, least = self.parts.support, constants.FORGONE * fallen
+        support, least = self.parts.support, constants.NEGLIGIBLE * fallen
         if self.parts.differences.noise or support.held_back <= least or at.value > self._retried:
             return False
         self._retried = at.value - least
@@ -285,7 +285,7 @@ class Agenda:
         error = max(partition.error, partition.open.norm / constants.TRUST)
         return differences.pairs.sharpen(error, differences.curvatures.flattest)
 
-    def _replanted(self, at: Point, fallen: float) -> list[Request] | None:
+    def _repartitioned(self, at: Point, fallen: float) -> list[Request] | None:
         self.parts.search.plant(*self.begin())
         # Nothing is outside when all coordinates have been found; then the support goes on alone.
         return self.parts.search.requests(self._batch) or self.next(at, fallen)

@@ -77,7 +77,7 @@ class Coordinates:
     def fine(self) -> bool:
         """Whether all coordinates have been tried as finely as is of use."""
         return self._lengths is not None and bool(
-            np.all(self._own(self._lengths) <= constants.FORGONE * self._first)
+            np.all(self._own(self._lengths) <= constants.NEGLIGIBLE * self._first)
         )
 
     def offer(self, here: Point) -> Offer | None:
@@ -125,7 +125,9 @@ class Coordinates:
         return np.full(len(x), np.median(moved)) if len(moved) else constants.SMOOTH * (1.0 + np.abs(x))
 
     def _least(self, i: int) -> float:
-        return min(_ULP / constants.SMALL * (1.0 + abs(float(self._x[i]))), constants.FORGONE * self._first)
+        return min(
+            _ULP / constants.SMALL * (1.0 + abs(float(self._x[i]))), constants.NEGLIGIBLE * self._first
+        )
 
     def _next_pass(self, lengths: FloatArray) -> None:
         if self._moved:

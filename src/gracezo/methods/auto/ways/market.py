@@ -345,7 +345,7 @@ class Market:
             return False
         fallen, n = sparse.first - sparse.value, len(sparse.met)
         if not 1 < n <= self._ledger.rounds or not self._nonsmooth.untried(
-            sparse.value, constants.FORGONE * fallen
+            sparse.value, constants.NEGLIGIBLE * fallen
         ):
             return False
         stalled = record.rate(constants.PARTS * n) * constants.PARTS * n <= constants.SMALL * fallen
@@ -357,6 +357,6 @@ class Market:
         if not (self._contested and self._at_its_end(at) and sparse.kinked):
             return False
         # Three queries a coordinate and pass; each pass leaves a quarter of its length to what stays.
-        passes = 3.0 * math.log(constants.FORGONE) / math.log(constants.CLEARLY)
-        new = self._swept - sparse.value > constants.FORGONE * (sparse.first - sparse.value)
+        passes = 3.0 * math.log(constants.NEGLIGIBLE) / math.log(constants.CLEARLY)
+        new = self._swept - sparse.value > constants.NEGLIGIBLE * (sparse.first - sparse.value)
         return new and sparse.size * passes <= self._ledger.rounds

@@ -94,7 +94,7 @@ class Sparse:
     def kinked(self) -> bool:
         """Whether it has met kinks."""
         search, support, stepper = self._parts.search, self._parts.support, self._parts.stepper
-        return bool(search.kinks) or support.kinks.any or bool(stepper.forgone.any())
+        return bool(search.kinks) or support.kinks.any or bool(stepper.given_up.any())
 
     @property
     def jumpy(self) -> bool:
@@ -129,7 +129,7 @@ class Sparse:
         """Take a first look again, if f is so small by now that rounding may have hidden what is left."""
         fallen, problem = self._start.value - at.value, self._parts.problem
         least = max(problem.tol or 0.0, _ULP / constants.SMALL) * fallen
-        least = max(least, self.differences.values.grain / constants.SMALL)
+        least = max(least, self.differences.values.rounding_error / constants.SMALL)
         small = least < abs(at.value) <= constants.SMALL * self.differences.scale
         if self.noise or self.kinked or not small:
             return False
@@ -164,7 +164,9 @@ class Sparse:
         """Return by how much another value has to be lower than that of a point to be plainly so."""
         differences, fallen = self.differences, self._start.value - at.value
         least = min(fallen, differences.scale, abs(at.value) / constants.SMALL)
-        return max(differences.negligible, constants.TRUST * differences.rounding, constants.FORGONE * least)
+        return max(
+            differences.negligible, constants.TRUST * differences.rounding, constants.NEGLIGIBLE * least
+        )
 
     def offer(self, here: Point) -> Offer | None:
         """Return what all slopes promise, and what it takes to find those that matter."""
@@ -216,7 +218,7 @@ class Sparse:
             heard = yield from answered(at, requests)
             parts.timing.spend(ledger.rounds - before, ledger.rounds_of(refreshing))
             self.share += constants.SLOWLY * (parts.search.dense - self.share)
-            parts.stepper.landing.note(at, heard)
+            parts.stepper.lowest_met.note(at, heard)
         return at
 
     def _relocate(self, at: Point) -> None:
@@ -249,7 +251,7 @@ class Sparse:
             parts.support,
             parts.search,
             self.differences,
-            parts.stepper.forgone,
+            parts.stepper.given_up,
             self._start.value - at.value,
             parts.ledger.queries,
             self.free,
