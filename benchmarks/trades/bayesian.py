@@ -17,7 +17,6 @@ from __future__ import annotations
 import argparse
 import warnings
 from collections.abc import Callable
-from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -103,9 +102,13 @@ METHODS: dict[str, Callable[[Budget, int], None]] = {
 def run(method: str, name: str, seed: int) -> Instance:
     """Return an instance after its queries."""
     f = Instance(name, seed)
-    with warnings.catch_warnings(), suppress(Over):
+    with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        METHODS[method](Budget(f), seed)
+        try:
+            METHODS[method](Budget(f), seed)
+        except (Over, gracezo.EvaluationError) as error:
+            if not isinstance(error, Over) and not isinstance(error.__cause__, Over):
+                raise
     assert f.calls <= QUERIES
     return f
 
