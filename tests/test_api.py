@@ -235,7 +235,7 @@ def test_ask_and_tell_keep_their_rules() -> None:
     optimizer = gracezo.Optimizer([1.0, 2.0], method="fdsa", max_queries=4)
     with pytest.raises(RuntimeError, match="tell"):
         optimizer.tell([1.0])
-    with pytest.raises(ValueError, match="limit must be at least 1"):
+    with pytest.raises(ValueError, match="limit must be a whole number of at least 1"):
         optimizer.ask(limit=0)
     assert len(optimizer.ask()) == 1
     assert len(optimizer.ask()) == 0  # it is in flight
