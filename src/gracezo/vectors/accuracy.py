@@ -16,7 +16,7 @@ import numpy as np
 
 from gracezo.core.asks import Ask, Point, Role, Steps
 from gracezo.core.types import FloatArray, IntArray
-from gracezo.vectors.digits import are_single, last_digit
+from gracezo.vectors.digits import are_single, last_bit, last_digit
 from gracezo.vectors.looks import Look, Looks
 from gracezo.vectors.space import Space
 
@@ -134,7 +134,9 @@ def accuracy(
     seen = yield from looks.look(min(first, most))
     noisy = told or (single and are_single(at.outputs + seen.near * seen.distance))
     if single and noisy:
-        seen = looks.known(seen, _SINGLE * np.abs(at.outputs) + _TINY)
+        bit = last_bit(_answers(at, seen))
+        rounding = np.maximum(_SINGLE * np.abs(at.outputs), 0.0 if bit is None else _ROUNDED * bit)
+        seen = looks.known(seen, rounding + _TINY)
     elif single:  # the outputs at x happen to be short numbers
         seen = yield from looks.look(START)
     while True:
@@ -156,11 +158,20 @@ def accuracy(
     return Accuracy(seen, noisy, len(space), flat), probes, answers
 
 
-def _last_digit(at: Point, seen: Look) -> FloatArray | None:
-    """Return the unit of the last digit, where outputs have moved and are short decimals."""
+def _answers(at: Point, seen: Look) -> FloatArray:
+    """Return the outputs at x and of a look, a row each."""
     assert at.outputs is not None
-    moved = seen.distance * np.stack([0.0 * seen.near, seen.near, 4.0 * seen.far])
-    return last_digit(at.outputs + moved) if moved.any() else None
+    return at.outputs + seen.distance * np.stack([0.0 * seen.near, seen.near, 4.0 * seen.far])
+
+
+def _last_digit(at: Point, seen: Look) -> FloatArray | None:
+    """Return the unit of the last digit, decimal or binary, where outputs have moved and have few of them."""
+    answers = _answers(at, seen)
+    moves = np.abs(answers[1:] - answers[0])
+    for unit in (last_digit(answers), last_bit(answers)) if moves.any() else ():
+        if unit is not None and ((moves == 0.0) | (moves > unit / 2.0)).all():
+            return unit
+    return None
 
 
 def _typical(noise: FloatArray, outputs: FloatArray) -> float:

@@ -36,7 +36,7 @@ def last_digit(outputs: FloatArray) -> FloatArray | None:
     >>> import numpy as np
     >>> last_digit(np.array([[1.25, 130.0], [1.5, 131.0]])).tolist()  # three significant digits
     [0.01, 1.0]
-    >>> last_digit(np.array([[0.1 + 0.2, 1.0]])) is None
+    >>> last_digit(np.array([[1.0 / 3.0, 1.0]])) is None
     True
     """
     size = np.abs(outputs)
@@ -54,3 +54,33 @@ def last_digit(outputs: FloatArray) -> FloatArray | None:
     significant = float((first - last)[there].max())
     largest = np.where(there, first, -np.inf).max(axis=0)
     return np.asarray(10.0 ** np.maximum(largest - significant, last[there].min()), np.float64)
+
+
+def last_bit(outputs: FloatArray) -> FloatArray | None:
+    """Return the unit of the last binary digit of each output, or None where that is double precision.
+
+    Residuals are differences of numbers that may be much larger, and have their unit: of 0 too, for which
+    that of the others is taken.
+
+    Parameters
+    ----------
+    outputs
+        A row for each query, a column for each output.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> pressure = np.float32([50.1, 50.2, 50.3])
+    >>> last_bit(np.float64(pressure - np.float32(50.0))[:, None]).tolist() == [2.0**-18]
+    True
+    >>> last_bit(np.array([[0.1, 0.5]])) is None
+    True
+    """
+    mantissa, exponent = np.frexp(outputs)
+    digits = np.round(np.abs(mantissa) * 2.0**40).astype(np.int64)  # less than what sums have lost
+    last = (digits & -digits).astype(np.float64)
+    if not digits.any() or (last[digits > 0] < 2.0**14).any():
+        return None
+    least = np.where(digits > 0, np.ldexp(last, exponent - 40), np.inf).min(axis=0)
+    there = np.isfinite(least)
+    return np.asarray(np.where(there, least, np.median(least[there])), np.float64)

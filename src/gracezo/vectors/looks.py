@@ -92,11 +92,14 @@ class Looks:
         self._further = further
         self.rounding = rounding
         self.guessed = False
+        self._seen: dict[float, Look] = {}
         self.first = 0  # number of the probe
 
     def look(self, distance: float) -> Steps[Look]:
         """Ask at this distance and four times as far; if that failed and was skipped, with another probe."""
         size = len(self._space)
+        if distance in self._seen:  # what is paid for is not asked again
+            return self.known(self._seen[distance], self.rounding, guessed=self.guessed)
         while True:
             others = range(self.first + 1, self.first + 1 + self._further)
             wanted = [Probe(self.first, 0, size, distance), Probe(self.first, 0, size, 4.0 * distance)]
@@ -105,7 +108,9 @@ class Looks:
             answered = zip(others, rest, strict=True)
             if np.isfinite(near[0] + far[0]):
                 there = {number: one for number, one in answered if np.isfinite(one[0])}
-                return Look(self.first, distance, near, far, self.rounding, there, self.guessed)
+                seen = Look(self.first, distance, near, far, self.rounding, there, self.guessed)
+                self._seen[distance] = seen
+                return seen
             self.first += 1 + self._further
 
     def known(self, seen: Look, rounding: FloatArray, *, guessed: bool = False) -> Look:
