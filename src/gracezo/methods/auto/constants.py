@@ -21,7 +21,10 @@ DESCEND = 0.25
 FORGET = 0.9
 """Share of its evidence that the density keeps at each new observation."""
 NEGLIGIBLE = 1e-6
-"""The estimator leaves sets whose derivative is below this share of the norm already found."""
+"""Share of a whole that is left where it is: of the norm found, below which the estimator leaves sets; of the
+decrease so far, that slopes may still promise where a run has converged; of the way, up to which a kink is
+located or a coordinate swept.
+"""
 ALIKE = 0.02
 """Variance of curvatures, relative to their square, below which a coordinate is not asked for its own;
 chance of one spike below which it is ruled out.
@@ -123,10 +126,6 @@ SMOOTH = 1.0 / 8.0
 SMALL = 1e-3
 """Of the size of f, of the decrease, or of a way: next to nothing, that deserves another look; what
 rounding may not hide.
-"""
-NEGLIGIBLE = 1e-6
-"""Share of the decrease so far that slopes may still promise where a run has converged; share of the way up
-to which a kink is located, or a coordinate swept.
 """
 BOTTOMLESS = 2.0**50
 """Times its size: an f that has fallen by so much has no lower bound in sight."""
