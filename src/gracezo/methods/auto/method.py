@@ -30,7 +30,7 @@ from gracezo.methods.auto.ways import Ledger
 from gracezo.methods.auto.ways.coordinates import Coordinates
 from gracezo.methods.auto.ways.dense import Dense
 from gracezo.methods.auto.ways.far import Far
-from gracezo.methods.auto.ways.market import Market
+from gracezo.methods.auto.ways.market import Market, Ways
 from gracezo.methods.auto.ways.nonsmooth import Nonsmooth
 from gracezo.methods.auto.ways.sparse import Sparse
 from gracezo.methods.grouped import Grouped
@@ -140,14 +140,14 @@ class Descent:
         sparse = self._sparse
         size = sparse.differences.scale
         nonsmooth = Nonsmooth(sparse, at, key.child(0))
-        market = Market(
+        ways = Ways(
             sparse,
             Dense(sparse, self._ledger, key.child(0, 2).generator()),
             Coordinates(sparse.walls, sparse.free, at.x, sparse.noise, key.child(0, 0).generator()),
             nonsmooth,
             Far(sparse, self._problem.batch, key.child(0, 3).generator()),
-            self._ledger,
         )
+        market = Market(ways, self._ledger)
         try:
             finish, beyond = None, 0
             while finish is None:

@@ -18,7 +18,7 @@ from gracezo.methods.auto.here import Walls
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.step.stepper import find_kinks
 from gracezo.methods.auto.support.coordinates import Support
-from gracezo.methods.auto.support.kinks import Corner, Kinks, Tangent
+from gracezo.methods.auto.support.kinks import Corner, Kinks, Suspect, Tangent
 from gracezo.methods.auto.ways import Ledger
 
 R = TypeVar("R")
@@ -137,30 +137,35 @@ def test_a_coordinate_stays_stiff_unless_its_kink_is_found(line: Line, loosened:
     assert support.diagonal.tolist() == [1e-3 if loosened else 100.0]
 
 
-def located(kinks: Kinks, x: FloatArray, slopes: FloatArray) -> None:
-    """Let the first coordinate find its kink, at 0, where the slope jumps from −1 to 2."""
+def located(kinks: Kinks, x: FloatArray, slopes: FloatArray) -> FloatArray:
+    """Let the first coordinate find its kink, at 0, where the slope jumps from −1 to 2; return the slopes."""
     kinks.grow(len(x))
-    kinks.update(x, slopes)
+    given = slopes.copy()
+    slopes = kinks.update(x, slopes)
     kinks.blame(np.array([0]), np.array([1.0]))
-    assert kinks.suspects(x, slopes, np.ones(len(x)), 100.0).tolist() == [0]
+    (suspect,) = kinks.suspects(x, slopes, np.ones(len(x)), 100.0)
+    assert suspect == Suspect(0, 1.0, 0.5 * abs(slopes[0]) * 2.0)
 
     def line(y: float) -> float:
         return 2.0 * y if y > 0.0 else -y
 
-    search = kinks.locate(Point(x, line(x[0])), 0, 0, slopes, 9.0, rounding=2e-16)
-    answer(search, line)
+    search = kinks.locate(Point(x, line(x[0])), 0, suspect, float(slopes[0]), 9.0, rounding=2e-16)
+    best, slope = answer(search, line)
+    assert best.x[0] == kinks.places[0]
+    assert slopes.tolist() == given.tolist()  # nobody else's are written
+    return np.array([slope, *slopes[1:]])
 
 
 def test_a_kink_pins_its_coordinate_until_a_slope_turns() -> None:
-    kinks, slopes = Kinks(0.9), np.array([-1.0, 0.5])
-    located(kinks, np.array([-1.0, 0.0]), slopes)
+    kinks = Kinks()
+    slopes = located(kinks, np.array([-1.0, 0.0]), np.array([-1.0, 0.5]))
     x = np.array([kinks.places[0], 0.0])
     assert kinks.fixed.tolist() == [True, False]
     assert slopes[0] == pytest.approx(2.0, rel=1e-3)  # that on the right
-    kinks.update(x, slopes)
+    slopes = kinks.update(x, slopes)
     assert slopes[0] == pytest.approx(-1.0, rel=1e-3)  # each side in its turn
     slopes[0] -= 2.5  # the rest of f now pulls to the right
-    kinks.update(x, slopes)
+    slopes = kinks.update(x, slopes)
     assert not kinks.fixed[0]
     assert slopes[0] == pytest.approx(-0.5, rel=1e-2)
     kinks.moved(x + 1.0, slopes)
@@ -176,7 +181,7 @@ def test_a_look_goes_beyond_the_kink_that_a_coordinate_stands_on() -> None:
     support = Support(differences, walls)
     support.add(0, -1.0, 1.0)
     support.add(1, 0.5, 1.0)
-    located(support.kinks, x, support.slopes)
+    support.foresee(located(support.kinks, x, support.slopes))
     reach = support.kinks.reach
     assert reach[0] > 1e-6  # the way was one, and is searched to a millionth
     assert reach[1] == 0.0
@@ -189,9 +194,9 @@ def test_a_look_goes_beyond_the_kink_that_a_coordinate_stands_on() -> None:
 
 
 def test_a_coordinate_that_comes_back_to_its_kink_is_foreseen_to_stay() -> None:
-    kinks, slopes = Kinks(0.9), np.array([-1.0, 0.5])
-    located(kinks, np.array([-1.0, 0.0]), slopes)
-    kinks.moved(np.array([3.0, 0.0]), slopes)
+    kinks = Kinks()
+    slopes = located(kinks, np.array([-1.0, 0.0]), np.array([-1.0, 0.5]))
+    slopes = kinks.moved(np.array([3.0, 0.0]), slopes)
     assert not kinks.fixed[0]
     slopes[0] = 2.0
     kinks.moved(np.array([kinks.places[0], 0.0]), slopes)

@@ -57,15 +57,18 @@ class _Move:
     step
         The way, trips to kinks included.
     slopes
-        Those measured where it began.
+        Those where it began.
     expected
         How the model saw them change.
+    measured
+        Whether these were measured, not predicted.
     crossed
         Which coordinates have gone to a kink: what their slopes do is no curvature.
     """
 
     step: FloatArray
     slopes: FloatArray
+    measured: bool
     expected: FloatArray
     crossed: BoolArray
 
@@ -129,6 +132,53 @@ class Timing:
         self._redeemed += 0.3 * (min(-change / self._promised, 1.0) - self._redeemed)
 
 
+class Confidence:
+    """How far the model is relied on, as the last steps have come out."""
+
+    def __init__(self) -> None:
+        self._failures = 0  # in a row
+        self.care = 10.0
+        """How much of the support's gradient must be known before a step."""
+        self.unsure: BoolArray = np.zeros(0, np.bool_)
+        """Which of those met first have taken part in a step that was not foreseen."""
+        self.given_up: FloatArray = np.zeros(0)
+        """The slopes, of those met first, that were given up because no step along them brought anything."""
+
+    def be_careful(self) -> None:
+        """Make no step before all slopes are known."""
+        self.care = 1.0 / constants.QUIET
+
+    def restart(self) -> None:
+        """Go on at a point that was reached in another way: what failed elsewhere may be tried here."""
+        self._failures, self.given_up = 0, np.zeros(0)
+
+    def descended(self) -> None:
+        """Note that f has fallen."""
+        self._failures = 0
+
+    def failed(self) -> int:
+        """Note a step that did not lead down; return how many that are in a row."""
+        self._failures += 1
+        return self._failures
+
+    def give_up(self, slopes: FloatArray) -> None:
+        """Note slopes along which no step brings anything."""
+        self.given_up = slopes
+
+    def review(self, missed: float, displacement: FloatArray) -> None:
+        """Note by what share of its decrease a step was not foreseen.
+
+        One that came out as foreseen had all it needed; one that did not needs a fuller gradient.
+        """
+        if missed > constants.FORESEEN:
+            unsure = displacement != 0.0
+            unsure[: len(self.unsure)] |= self.unsure
+            self.unsure = unsure
+            self.care = min(self.care * 10.0, 1.0 / constants.QUIET)
+        elif missed < constants.FORESEEN / 3.0:
+            self.care = max(self.care / 3.0, 4.0)
+
+
 class Stepper:
     """Makes the steps of one run.
 
@@ -160,21 +210,11 @@ class Stepper:
         self._timing = timing
         self._ledger = ledger
         self._model = Model(constants.MEMORY)
-        self._failures = 0
         self._made: _Move | None = None
-        self._measured = True  # whether the slopes before the last step were measured, not predicted
+        self.confidence = Confidence()
+        """How far the model is relied on."""
         self.lowest_met = LowestMet()
         """The lowest point met by looks."""
-        self.care = 10.0
-        """How much of the support's gradient must be known before a step."""
-        self.unsure: BoolArray = np.zeros(0, np.bool_)
-        """Which of those met first have taken part in a step that was not foreseen."""
-        self.given_up: FloatArray = np.zeros(0)
-        """The slopes, of those met first, that were given up because no step along them brought anything."""
-
-    def be_careful(self) -> None:
-        """Make no step before all slopes are known."""
-        self.care = 1.0 / constants.QUIET
 
     def path(self) -> Path:
         """Return the way of the step that the model would make now."""
@@ -189,9 +229,9 @@ class Stepper:
         begun, slopes = at, support.slopes.copy()
         at = yield from self._mind_kinks(at, start)
         # A difference of slopes says something of the curvature only if both were measured.
-        if self._made is not None and measured and self._measured:
+        if self._made is not None and measured and self._made.measured:
             self._learn(self._made, slopes)
-        self._made, self._measured = None, measured
+        self._made = None
         path = self.path()
         if not path.descends:
             self._model.forget()
@@ -214,26 +254,28 @@ class Stepper:
             support.stiffen(path.direction, min(trial.t for trial in trials), 0.0, ahead=1.0)
             doubt = self._fail(doubt)
         else:
-            self._failures = 0
+            self.confidence.descended()
         if not self._differences.noise and self.lowest_met.value < min(at.value, best.value):
             return self._land(at, bounds, doubt or 0.0)
         if best.change >= 0.0:
             return Stepped(None if at is begun else at, doubt)
         ends = self._walls.reached(support.indices, path.asked(best.t))
         moved = Point(replaced(at.x, support.indices, ends), best.value, self._differences.noise)
-        self._made = self._move(begun, at, slopes, path, best.t)
+        self._made = self._move(begun, at, slopes, measured, path, best.t)
         doubt = self._review(trials, path)
         self._arrive(moved)
         return Stepped(moved, doubt)
 
-    def _move(self, begun: Point, at: Point, slopes: FloatArray, path: Path, t: float) -> _Move:
+    def _move(
+        self, begun: Point, at: Point, slopes: FloatArray, measured: bool, path: Path, t: float
+    ) -> _Move:
         """Return the way from where a step was begun, first to kinks and then along its path."""
         support = self._support
         step, expected = path.displacement(t), path.expected(t)
         if at is not begun:
             first = at.x[support.indices] - begun.x[support.indices]
             step, expected = step + first, expected + support.smooth * first
-        return _Move(step, slopes, expected, support.kinks.located.copy())
+        return _Move(step, slopes, measured, expected, support.kinks.located.copy())
 
     def _learn(self, made: _Move, slopes: FloatArray) -> None:
         """Tell the model what the slopes have become on the way."""
@@ -260,14 +302,14 @@ class Stepper:
         moved = yield from find_kinks(at, self._support, self._differences, start, self._timing.rate)
         self._timing.spend(self._ledger.rounds - before)
         if moved is not at:
-            self._failures = 0
+            self.confidence.descended()
             self._search.belief.drift.stir(at.value - moved.value, missed=1.0)
         self._arrive(moved)
         return moved
 
     def restart(self, at: Point) -> None:
         """Go on at a point that was reached in another way: what failed elsewhere may be tried here."""
-        self._failures, self.given_up = 0, np.zeros(0)
+        self.confidence.restart()
         self._made = None
         self._support.loosen()
         self._arrive(at)
@@ -277,7 +319,7 @@ class Stepper:
         self._search.centre(at)
         support, kinks = self._support, self._support.kinks
         if kinks.any:
-            kinks.moved(at.x[support.indices], support.slopes)
+            support.arrive(at.x)
             self._walls.stop(support.indices, kinks.places, kinks.fixed)
 
     def _review(self, trials: list[Trial], path: Path) -> float:
@@ -285,14 +327,7 @@ class Stepper:
         support, best, slope = self._support, trials[0], path.slope
         self._timing.redeem(best.change)
         missed = abs(best.change - path.foreseen(best.t)) / abs(best.change)
-        # A step that came out as foreseen had all it needed; one that did not needs a fuller gradient.
-        if missed > constants.FORESEEN:
-            unsure = path.displacement(best.t) != 0.0
-            unsure[: len(self.unsure)] |= self.unsure
-            self.unsure = unsure
-            self.care = min(self.care * 10.0, 1.0 / constants.QUIET)
-        elif missed < constants.FORESEEN / 3.0:
-            self.care = max(self.care / 3.0, 4.0)
+        self.confidence.review(missed, path.displacement(best.t))
         doubt = min(missed, 1.0) * abs(best.change)
         self._search.belief.drift.stir(doubt, missed)
         support.relax()
@@ -307,14 +342,14 @@ class Stepper:
 
     def _fail(self, doubt: float | None) -> float | None:
         """No descent: a kink ahead of some coordinates, now stiffened; or slopes that are out of date."""
-        self._failures += 1
+        failures = self.confidence.failed()
         self._made = None
         self._model.forget()
-        if self._failures == constants.LASTING:
-            self.care = 1.0 / constants.QUIET
+        if failures == constants.LASTING:
+            self.confidence.be_careful()
             return math.inf
-        if self._failures > constants.LASTING:
-            self.given_up = self._support.forgo()
+        if failures > constants.LASTING:
+            self.confidence.give_up(self._support.give_up())
         return doubt
 
 
@@ -339,23 +374,10 @@ def find_kinks(
     Point
         The present point, moved onto kinks where f fell.
     """
-    kinks = support.kinks
-    kinks.grow(len(support))
-    kinks.update(at.x[support.indices], support.slopes)
-    kinks.located[:] = False
     least = max(Corner.LEAST * rate, differences.rounding / constants.SMALL)
-    suspects = kinks.suspects(at.x[support.indices], support.slopes, support.smooth, differences.scale)
-    for j in suspects.tolist():
+    for suspect in support.suspects(at):
         # Noise would blur what tells a kink from a bend.
-        if differences.noise or kinks.rate * kinks.stakes[j] <= least:
+        if differences.noise or support.kinks.rate * suspect.stake <= least:
             break
-        coordinate = int(support.indices[j])
-        best = yield from kinks.locate(
-            at, coordinate, j, support.slopes, float(start[coordinate]), differences.rounding
-        )
-        if best is not at or kinks.located[j]:
-            support.loosen(j)  # otherwise it goes no farther than it came
-        if best is not at:
-            at = best
-            kinks.moved(at.x[support.indices], support.slopes)
+        at = yield from support.locate(at, suspect, start)
     return at

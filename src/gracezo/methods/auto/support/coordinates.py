@@ -17,14 +17,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from gracezo.core.asks import Role
+from gracezo.core.asks import Point, Role, Steps
 from gracezo.core.moves import Few
 from gracezo.core.types import FloatArray, IntArray, record
 from gracezo.methods.auto import constants
 from gracezo.methods.auto.here import Walls
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.instrument.look import EVERYWHERE, Change, Request, Room
-from gracezo.methods.auto.support.kinks import Kinks
+from gracezo.methods.auto.support.kinks import Kinks, Suspect
 
 _TINY = float(np.finfo(np.float64).tiny)
 
@@ -47,7 +47,7 @@ class Support:
         self.slopes: FloatArray = np.zeros(0)
         self.curvatures: FloatArray = np.zeros(0)
         self._stiff: FloatArray = np.zeros(0)
-        self.kinks = Kinks(constants.FORGET)
+        self.kinks = Kinks()
         self.refresh = Refresh(self, differences, self._walls)
         """The refreshing of the slopes."""
 
@@ -126,11 +126,40 @@ class Support:
         """Take what a model says of the slopes after a step, until they are measured."""
         self.slopes = slopes
 
+    def arrive(self, x: FloatArray) -> None:
+        """Foresee the slopes of the coordinates that have come to their kink at x."""
+        self.slopes = self.kinks.moved(x[self.indices], self.slopes)
+
+    def suspects(self, at: Point) -> list[Suspect]:
+        """Take the slopes as those of a point; return where they show that there may be kinks."""
+        x, kinks = at.x[self.indices], self.kinks
+        kinks.grow(len(self))
+        self.slopes = kinks.update(x, self.slopes)
+        return kinks.suspects(x, self.slopes, self.smooth, self._differences.scale)
+
+    def locate(self, at: Point, suspect: Suspect, start: FloatArray) -> Steps[Point]:
+        """Look for the kink of a suspect of a run that began at `start`; return the best point met."""
+        j, coordinate = suspect.member, int(self.indices[suspect.member])
+        best, slope = yield from self.kinks.locate(
+            at,
+            coordinate,
+            suspect,
+            float(self.slopes[j]),
+            float(start[coordinate]),
+            self._differences.rounding,
+        )
+        self.slopes[j] = slope
+        if best is not at or self.kinks.located[j]:
+            self.loosen(j)  # otherwise it goes no farther than it came
+        if best is not at:
+            self.arrive(best.x)
+        return best
+
     def carry(self, ways: FloatArray) -> None:
         """Foresee the slopes after a move by their own curvatures."""
         self.slopes = self.slopes + self.smooth * ways
 
-    def forgo(self) -> FloatArray:
+    def give_up(self) -> FloatArray:
         """Give all slopes up, because no step along them brings anything; return them."""
         given_up, self.slopes = self.slopes, np.zeros(len(self))
         return given_up

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,17 +27,31 @@ from gracezo.methods.auto.belief import counted
 _ULP = float(np.finfo(np.float64).eps)
 
 
+class Suspect(NamedTuple):
+    """A member of the support that may have a kink on its way down.
+
+    Attributes
+    ----------
+    member
+        Which one.
+    far
+        A place before which the kink may lie.
+    stake
+        How deep below it may lie: half of what the slope promises.
+    """
+
+    member: int
+    far: float
+    stake: float
+
+
 class Kinks:
     """What is known of kinks, coordinate by coordinate of a support that may grow.
 
-    Parameters
-    ----------
-    keep
-        Share of the evidence on how often a suspicion was right that is kept at each new one.
+    Slopes are those of the support: they are taken, and returned as kinks change them.
     """
 
-    def __init__(self, keep: float) -> None:
-        self._keep = keep
+    def __init__(self) -> None:
         self._record = (1.0, 1.0)  # searches that brought something, and all
         # Columns: where the slope was last negative, that slope; the same where it was positive.
         self._seen: FloatArray = np.full((0, 4), math.nan)
@@ -44,12 +59,8 @@ class Kinks:
         """Where the kink is; NaN where none is known."""
         self._jumps: FloatArray = np.zeros(0)
         self.located: BoolArray = np.zeros(0, np.bool_)
-        """Which kinks were located just now."""
+        """Which kinks were located since slopes were measured."""
         self._ahead: FloatArray = np.zeros(0)  # where a kink may lie before; NaN where nothing says so
-        self._far: FloatArray = np.zeros(0)
-        self._far_slopes: FloatArray = np.zeros(0)
-        self.stakes: FloatArray = np.zeros(0)
-        """Of the suspects: how deep below them a kink may lie, half of what the slope promises."""
         self.sides: FloatArray = np.zeros(0)
         """Of those that stand on a kink: the side that their slope is of. Zero for the others."""
         self._blurs: FloatArray = np.zeros(0)  # how far from its place the kink may be
@@ -86,27 +97,31 @@ class Kinks:
 
     # ------------------------------------------------------------ slopes at a kink
 
-    def update(self, x: FloatArray, slopes: FloatArray) -> None:
+    def update(self, x: FloatArray, slopes: FloatArray) -> FloatArray:
         """Take slopes measured at x: pin what stands on a kink, or let it go, and note the others."""
+        slopes = slopes.copy()
         for j in np.flatnonzero(self.sides).tolist():
-            self._stand(j, float(slopes[j] + self._jumps[j] * (self.sides[j] < 0.0)), slopes)
+            slopes[j] = self._stand(j, float(slopes[j] + self._jumps[j] * (self.sides[j] < 0.0)))
         for column, signed in ((0, slopes < 0.0), (2, slopes > 0.0)):
             seen = signed & (self.sides == 0.0)
             self._seen[seen, column] = x[seen]
             self._seen[seen, column + 1] = slopes[seen]
+        self.located[:] = False
+        return slopes
 
-    def moved(self, x: FloatArray, slopes: FloatArray) -> None:
+    def moved(self, x: FloatArray, slopes: FloatArray) -> FloatArray:
         """Note where the coordinates are, and foresee the slopes of those that have come to their kink."""
         self.grow(len(x))
-        away = x != self.places
+        slopes, away = slopes.copy(), x != self.places
         self.sides[away] = 0.0
         self.fixed[away] = False
         for j in np.flatnonzero(~away & (self.sides == 0.0)).tolist():
             # It came downhill: a negative slope was that on the left.
-            self._stand(j, float(slopes[j] + self._jumps[j] * (slopes[j] < 0.0)), slopes)
+            slopes[j] = self._stand(j, float(slopes[j] + self._jumps[j] * (slopes[j] < 0.0)))
+        return slopes
 
-    def _stand(self, j: int, right: float, slopes: FloatArray) -> None:
-        """Decide what becomes of a coordinate on its kink, given its slope to the right."""
+    def _stand(self, j: int, right: float) -> float:
+        """Decide what becomes of a coordinate on its kink, given its slope to the right; return its slope."""
         left = right - self._jumps[j]
         self.fixed[j] = left < 0.0 < right
         if self.fixed[j]:
@@ -114,7 +129,7 @@ class Kinks:
             self.sides[j] = -1.0 if self.sides[j] > 0.0 else 1.0
         else:
             self.sides[j] = 1.0 if right <= 0.0 else -1.0
-        slopes[j] = right if self.sides[j] > 0.0 else left
+        return float(right if self.sides[j] > 0.0 else left)
 
     # ------------------------------------------------------------ finding kinks
 
@@ -123,8 +138,10 @@ class Kinks:
         self._ahead[:] = math.nan
         self._ahead[culprits] = places
 
-    def suspects(self, x: FloatArray, slopes: FloatArray, curvatures: FloatArray, most: float) -> IntArray:
-        """Return the coordinates that may have a kink on their way down, the largest stake first.
+    def suspects(
+        self, x: FloatArray, slopes: FloatArray, curvatures: FloatArray, most: float
+    ) -> list[Suspect]:
+        """Return the members that may have a kink on their way down, the largest stake first.
 
         None is looked for farther than a decrease of `most` would take it.
         """
@@ -134,34 +151,36 @@ class Kinks:
             # The present place is one of the two, or it says nothing.
             jumped &= np.where(slopes < 0.0, low, high) == x
             blamed = ((self._ahead - x) * slopes < 0.0) & (self._ahead != self.places)
-            self._far = np.where(jumped, np.where(slopes < 0.0, high, low), np.where(blamed, self._ahead, x))
+            far = np.where(jumped, np.where(slopes < 0.0, high, low), np.where(blamed, self._ahead, x))
             reach = most / np.abs(slopes)
-            self._far = np.where(jumped, self._far, np.clip(self._far, x - reach, x + reach))
-            self._far_slopes = np.where(jumped, np.where(slopes < 0.0, up, down), math.nan)
+            far = np.where(jumped, far, np.clip(far, x - reach, x + reach))
+            beyond = np.where(jumped, np.where(slopes < 0.0, up, down), math.nan)
             chosen = np.flatnonzero((jumped | blamed) & ~self.fixed)
-        self.stakes = 0.5 * np.fmin(np.abs(slopes), np.abs(self._far_slopes)) * np.abs(self._far - x)
-        return chosen[np.argsort(-self.stakes[chosen], kind="stable")]
+        stakes = 0.5 * np.fmin(np.abs(slopes), np.abs(beyond)) * np.abs(far - x)
+        ranked = chosen[np.argsort(-stakes[chosen], kind="stable")]
+        return [Suspect(j, float(far[j]), float(stakes[j])) for j in ranked.tolist()]
 
     def locate(
-        self, at: Point, coordinate: int, j: int, slopes: FloatArray, start: float, rounding: float
-    ) -> Steps[Point]:
-        """Look for the kink of one suspect; return the best point met.
+        self, at: Point, coordinate: int, suspect: Suspect, slope: float, start: float, rounding: float
+    ) -> Steps[tuple[Point, float]]:
+        """Look for the kink of one suspect, given its slope; return the best point met, and the slope there.
 
         Where the run began is tried first: that is where penalties on a change have their kinks.
         """
+        j = suspect.member
         self._seen[j] = self._ahead[j] = math.nan
-        corner = Corner(at, coordinate, float(slopes[j]), float(self._far[j]), rounding=rounding)
+        corner = Corner(at, coordinate, slope, suspect.far, rounding=rounding)
         found = yield from corner.find(start)
         if math.isfinite(corner.slope):  # beside it an evaluation may have failed
-            slopes[j] = corner.slope
+            slope = corner.slope
         success = found is not None or corner.best is not at
-        self._record = counted(self._record, success, self._keep)
+        self._record = counted(self._record, success, constants.FORGET)
         if found is not None:
             left, right = found
             self.places[j], self._jumps[j] = corner.best.x[coordinate], right - left
             self.sides[j], self.located[j], self._blurs[j] = 0.0, True, corner.blur
-            self._stand(j, right, slopes)
-        return corner.best
+            slope = self._stand(j, right)
+        return corner.best, slope
 
 
 @dataclass(frozen=True)

@@ -111,7 +111,7 @@ class Agenda:
         for coordinate in np.setdiff1d(coordinates, self.parts.walls.fixed).tolist():
             self.parts.support.add(coordinate, 0.0, math.nan)
         self._met = len(self.parts.support)
-        self.parts.stepper.be_careful()
+        self.parts.stepper.confidence.be_careful()
         self.doubt(math.inf)
 
     def relocated(self) -> None:
@@ -180,7 +180,7 @@ class Agenda:
         timing.offer(gain if gain > noise else 0.0)
         if gain > noise:
             # A step may have to wait for its gradient, which has its price too.
-            waits = support.known < self.parts.stepper.care * hidden
+            waits = support.known < self.parts.stepper.confidence.care * hidden
             if waits:
                 refresh = self._refresh_cost()
                 # One sum tells little of what it hides: while nothing is found, the support has its turn.
@@ -309,6 +309,6 @@ class Agenda:
     def _refresh_cost(self) -> float:
         """Return the rounds until the gradient is known well enough: for all of it, or its largest part."""
         left = self.parts.support.refresh.left
-        if self.parts.stepper.care > 100.0:
+        if self.parts.stepper.confidence.care > 100.0:
             return self.parts.ledger.rounds_of(left)
         return math.log2(1.0 + left) / math.log2(1.0 + self._batch)

@@ -9,6 +9,7 @@ long as that pays more per query than all have.
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -23,6 +24,40 @@ from gracezo.methods.auto.search.order import Rest, written
 from gracezo.methods.auto.ways import Offer
 
 _ULP = float(np.finfo(np.float64).eps)
+
+
+@dataclass(eq=False)
+class _Pass:
+    """One pass: those still to come, and what the others have brought.
+
+    Attributes
+    ----------
+    queue
+        The coordinates still to come, the next one last.
+    whole
+        Whether it goes over all.
+    """
+
+    queue: list[int]
+    whole: bool
+    moved: list[int] = field(default_factory=list)
+    brought: float = 0.0
+    queries: int = 0
+
+    def spend(self, queries: int) -> None:
+        """Note queries."""
+        self.queries += queries
+
+    def bring(self, coordinate: int, before: float, after: float) -> None:
+        """Note the values of f before and after a coordinate was tried."""
+        self.brought = self.brought + before - after
+        if after < before:
+            self.moved.append(coordinate)
+
+    @property
+    def rate(self) -> float:
+        """The decrease per query."""
+        return self.brought / max(self.queries, 1)
 
 
 class Coordinates:
@@ -56,17 +91,12 @@ class Coordinates:
         self._all = coordinates
         self._start = start
         self._noise = noise
-        self._role = Role.TRIAL if noise else Role.STEP
         self._rng = rng
         self._lengths: FloatArray | None = None
         self._first = 0.0  # the longest of them, at first
-        self._queue: list[int] = []
-        self._moved: list[int] = []  # on the present pass
-        self._whole = True  # whether that goes over all coordinates
-        self._pass = (0.0, 0)  # its decrease, and its queries
+        self._pass = _Pass([], whole=True)
         self._pays = 0.0  # decrease per query of the last pass over all
-        self._x: FloatArray = start
-        self._value = math.inf
+        self._here = Point(start, math.inf)
 
     @cached_property
     def _coordinates(self) -> IntArray:
@@ -90,7 +120,7 @@ class Coordinates:
     def leg(self, here: Point) -> Steps[Point]:
         """Go along the next coordinates; return the present point."""
         at = here
-        self._x, self._value = at.x, at.value
+        self._here = at
         if self._lengths is None:
             self._lengths = self._first_lengths(at.x)
             self._first = float(np.max(self._own(self._lengths)))
@@ -98,22 +128,18 @@ class Coordinates:
             for _ in range(max(len(self._coordinates) // (2 * constants.PARTS), 1)):
                 yield from self._next(self._lengths)
         except OutOfQueries:
-            if self._value == at.value:
+            if self._here.value == at.value:
                 raise
-        return Point(self._x, self._value, self._noise) if self._value < at.value else at
+        lower = self._here.value < at.value
+        return Point(self._here.x, self._here.value, self._noise) if lower else at
 
     def _next(self, lengths: FloatArray) -> Steps[None]:
         """Go along the next coordinate."""
-        if not self._queue:
+        if not self._pass.queue:
             self._next_pass(lengths)
-        coordinate, before = self._queue.pop(), self._value
-        yield from noting(self._along(coordinate, lengths), self._note)
-        self._pass = self._pass[0] + before - self._value, self._pass[1]
-        if self._value < before:
-            self._moved.append(coordinate)
-
-    def _note(self, queries: int) -> None:
-        self._pass = self._pass[0], self._pass[1] + queries
+        coordinate, before = self._pass.queue.pop(), self._here.value
+        yield from noting(self._along(coordinate, lengths), self._pass.spend)
+        self._pass.bring(coordinate, before, self._here.value)
 
     def _own(self, each: FloatArray) -> FloatArray:
         return np.asarray(each[self._coordinates])
@@ -126,26 +152,25 @@ class Coordinates:
 
     def _least(self, i: int) -> float:
         return min(
-            _ULP / constants.SMALL * (1.0 + abs(float(self._x[i]))), constants.NEGLIGIBLE * self._first
+            _ULP / constants.SMALL * (1.0 + abs(float(self._here.x[i]))), constants.NEGLIGIBLE * self._first
         )
 
     def _next_pass(self, lengths: FloatArray) -> None:
-        if self._moved:
+        last = self._pass
+        if last.moved:
             for i in np.flatnonzero(lengths == 0.0).tolist():
                 lengths[i] = self._least(i)
-        rate = self._pass[0] / max(self._pass[1], 1)
-        if self._whole:
-            self._pays = rate
-        self._whole = not self._moved or (not self._whole and rate < self._pays)
-        following = self._coordinates if self._whole else np.array(self._moved)
-        self._queue = self._rng.permutation(following).tolist()
-        self._moved, self._pass = [], (0.0, 0)
+        if last.whole:
+            self._pays = last.rate
+        whole = not last.moved or (not last.whole and last.rate < self._pays)
+        following = self._coordinates if whole else np.array(last.moved)
+        self._pass = _Pass(self._rng.permutation(following).tolist(), whole)
 
     # ------------------------------------------------------------ one coordinate
 
     def _along(self, i: int, lengths: FloatArray) -> Steps[None]:
         """Go along one coordinate."""
-        start, first, length = float(self._x[i]), self._value, float(lengths[i])
+        start, first, length = float(self._here.x[i]), self._here.value, float(lengths[i])
         if length == 0.0:
             return
         ahead = yield from self._try(i, start + length)
@@ -157,7 +182,7 @@ class Coordinates:
                 yield from self._expand(i, (start, first), behind)
             else:
                 yield from self._vertex(i, behind, (start, first), ahead)
-        length = max(abs(float(self._x[i]) - start), constants.CLEARLY * length)
+        length = max(abs(float(self._here.x[i]) - start), constants.CLEARLY * length)
         # So short a step has been tried: until others have moved it would be the same again.
         lengths[i] = length if length >= self._least(i) else 0.0
 
@@ -188,25 +213,25 @@ class Coordinates:
         if abs(place - b) <= constants.QUIET * abs(c - a):
             return
         vertex = yield from self._try(i, place)
-        if vertex[1] < self._value:
+        if vertex[1] < self._here.value:
             self._accept(i, vertex)
 
     def _accept(self, i: int, place: tuple[float, float]) -> None:
-        self._x = replaced(self._x, np.array([i]), np.array([place[0]]))  # the last one may still be in use
-        self._value = place[1]
+        x = replaced(self._here.x, np.array([i]), np.array([place[0]]))  # the last one may still be in use
+        self._here = Point(x, place[1])
 
     def _try(self, i: int, place: float) -> Steps[tuple[float, float]]:
         """Ask with one coordinate elsewhere; return where it came to, and f there."""
-        here = float(self._x[i])
+        here = float(self._here.x[i])
         step = place - here
         place = here + step  # as it is rounded
         if (box := self._walls.box) is not None and not box.lower[i] < place < box.upper[i]:
             place = min(max(place, float(box.lower[i])), float(box.upper[i]))
             step = BEYOND * (place - here)  # the bounds cut it
         if place == here:
-            return here, self._value
+            return here, self._here.value
         row = SparseRows.coordinates(np.array([i]), np.array([step]))
-        values = yield Ask(self._x, row, self._role)
+        values = yield Ask(self._here.x, row, Role.TRIAL if self._noise else Role.STEP)
         if not len(values):
             raise OutOfQueries
         value = float(values[0])

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,12 +19,30 @@ from gracezo.core.places import replaced
 from gracezo.core.types import FloatArray, IntArray
 from gracezo.methods.auto import constants
 from gracezo.methods.auto.here import Walls
+from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.instrument.look import insisted
 from gracezo.methods.auto.search.order import written
 from gracezo.methods.auto.step.line import line_search
 from gracezo.methods.auto.step.quasi_newton import Model, Path, newton_path
 from gracezo.methods.auto.ways import Ledger, Offer
 from gracezo.methods.auto.ways.sparse import Sparse
+
+
+class _Made(NamedTuple):
+    """The last step: where it led, and the first half of a pair for the model.
+
+    Attributes
+    ----------
+    to
+        Where it led.
+    step, slopes, expected
+        The step, the slopes where it began, and how the model saw them change.
+    """
+
+    to: Point
+    step: FloatArray
+    slopes: FloatArray
+    expected: FloatArray
 
 
 class Dense:
@@ -43,23 +62,20 @@ class Dense:
 
     def __init__(self, sparse: Sparse, ledger: Ledger, rng: np.random.Generator) -> None:
         self._sparse = sparse
-        self._differences = sparse.differences
         self._walls = Walls(sparse.walls.box)  # the sparse way has stops of its own: kinks that it has met
-        self._size = sparse.size
         self._ledger = ledger
         self._rng = rng
         self.gradients = 0
         """How many were measured."""
         self._model = Model(constants.MEMORY)
         self._slopes: FloatArray = np.zeros(0)
-        self._here: Point | None = None  # where the last step led
         self._failed: Point | None = None  # where no step led down
-        self._made: tuple[FloatArray, FloatArray, FloatArray] | None = (
-            None  # that step, as a pair in the making
-        )
+        self._made: _Made | None = None
         self._steps: list[tuple[float, float]] = []  # decreases promised, and brought
-        self.spread = 1.0
-        """The share of the coordinates that hold most of what the gradient promises."""
+
+    @property
+    def _differences(self) -> Differences:
+        return self._sparse.differences
 
     @cached_property
     def _coordinates(self) -> IntArray:
@@ -75,10 +91,18 @@ class Dense:
         return float(brought / promised)
 
     @property
+    def spread(self) -> float:
+        """The share of the coordinates that hold most of what the last gradient promised."""
+        if not self.gradients:
+            return 1.0
+        mass = np.cumsum(np.sort(self._slopes**2)[::-1])
+        return float(np.searchsorted(mass, (1.0 - constants.UNSEEN) * mass[-1]) + 1) / len(mass)
+
+    @property
     def few(self) -> bool:
         """Whether few coordinates hold what the last gradient promised, and few have been met."""
-        size = self._size
-        return self.spread < 1.0 / constants.PARTS and len(self._sparse.met) < constants.CLEARLY * size
+        met, size = len(self._sparse.met), self._sparse.size
+        return met < constants.CLEARLY * size and self.spread < 1.0 / constants.PARTS
 
     def offer(self, here: Point) -> Offer | None:
         """Return what all slopes promise, for a query a coordinate and one for the step."""
@@ -91,7 +115,7 @@ class Dense:
     @property
     def rounds(self) -> int:
         """What a gradient takes, and a step."""
-        return self._ledger.rounds_of(self._size) + 1
+        return self._ledger.rounds_of(self._sparse.size) + 1
 
     def leg(self, here: Point) -> Steps[Point]:
         """Measure the gradient and step; return the present point, the same if no step leads down."""
@@ -100,11 +124,11 @@ class Dense:
         if at is self._failed:
             return at
         if not len(self._slopes):
-            self._slopes = np.zeros(self._size)
+            self._slopes = np.zeros(self._sparse.size)
         curvatures = np.full(len(self._coordinates), self._differences.newton(0.0))
         steps = self._lengths(at, curvatures)
         changes = np.full(len(steps), math.nan)
-        if at is not self._here:
+        if self._made is None or at is not self._made.to:
             self._made = None
             self._steps.clear()
             if (yield from self._on_kinks(at, steps, changes)):
@@ -112,14 +136,10 @@ class Dense:
                 return at
         slopes = yield from self._measured(at, steps, changes)
         if self._made is not None:
-            step, before, expected = self._made
-            self._model.learn(step, slopes - before, expected)
+            self._model.learn(self._made.step, slopes - self._made.slopes, self._made.expected)
         self._slopes = slopes
         self.gradients += 1
-        mass = np.cumsum(np.sort(slopes**2)[::-1])
-        self.spread = float(np.searchsorted(mass, (1.0 - constants.UNSEEN) * mass[-1]) + 1) / len(mass)
-        self._here = yield from self._step(at, curvatures)
-        return self._here
+        return (yield from self._step(at, curvatures))
 
     def _step(self, at: Point, curvatures: FloatArray) -> Steps[Point]:
         """Step along the model's path; where that leads uphill, once more without what it has learned."""
@@ -151,8 +171,9 @@ class Dense:
         if best.change >= 0.0:
             return at
         ends = self._walls.reached(self._coordinates, path.asked(best.t))
-        self._made = path.displacement(best.t), self._slopes, path.expected(best.t)
-        return Point(replaced(at.x, self._coordinates, ends), best.value, self._differences.noise)
+        moved = Point(replaced(at.x, self._coordinates, ends), best.value, self._differences.noise)
+        self._made = _Made(moved, path.displacement(best.t), self._slopes, path.expected(best.t))
+        return moved
 
     def _on_kinks(self, at: Point, steps: FloatArray, changes: FloatArray) -> Steps[bool]:
         """Return whether most coordinates stand on kinks, as a few of them show; note what these have shown.

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from gracezo.core.asks import Decided, Moved, OutOfQueries, Point, Steps
 from gracezo.methods.auto import constants
@@ -123,36 +124,36 @@ class Trial:
     reasoned: bool
 
 
+class Ways(NamedTuple):
+    """The ways down, each of which is told from the others."""
+
+    sparse: Sparse
+    dense: Dense
+    coordinates: Coordinates
+    nonsmooth: Nonsmooth
+    far: Far
+
+
 class Market:
     """Goes down, by one way or another.
 
     Parameters
     ----------
-    sparse, dense, coordinates, nonsmooth, far
+    ways
         The ways.
     ledger
         Counts what they ask.
     """
 
-    def __init__(
-        self,
-        sparse: Sparse,
-        dense: Dense,
-        coordinates: Coordinates,
-        nonsmooth: Nonsmooth,
-        far: Far,
-        ledger: Ledger,
-    ) -> None:
-        self._sparse, self._dense, self._coordinates, self._nonsmooth = sparse, dense, coordinates, nonsmooth
-        self._far = far
+    def __init__(self, ways: Ways, ledger: Ledger) -> None:
+        self._ways = ways
         self._ledger = ledger
         # The rounds that a gradient takes.
-        self._window = max(ledger.rounds_of(sparse.size), constants.LEAST)
-        spans: dict[Way, int] = {sparse: 1, dense: 2, coordinates: 1, nonsmooth: 1, far: 1}
+        self._window = max(ledger.rounds_of(ways.sparse.size), constants.LEAST)
         self._accounts: dict[Way, Account] = {
-            way: Account(way, span * self._window) for way, span in spans.items()
+            way: Account(way, (2 if way is ways.dense else 1) * self._window) for way in ways
         }
-        self._present: Account = self._accounts[sparse]
+        self._present: Account = self._accounts[ways.sparse]
         self._trial: Trial | None = None  # of the present way
         self._swept = math.inf  # f where the sparse way has ended among kinks, and all coordinates were swept
 
@@ -163,16 +164,16 @@ class Market:
     @property
     def _contested(self) -> bool:
         """Whether f is exact enough for all ways."""
-        return self._sparse.noise <= constants.QUIET * abs(self._sparse.first)
+        return self._ways.sparse.noise <= constants.QUIET * abs(self._ways.sparse.first)
 
     @property
     def dense(self) -> bool:
         """Whether plain differences went on after the first gradient."""
-        return self._dense.gradients > 1
+        return self._ways.dense.gradients > 1
 
     def _at_its_end(self, at: Point) -> bool:
-        alone = self._present.way is self._sparse and self._trial is None
-        return alone and self._sparse.ended(at)
+        alone = self._present.way is self._ways.sparse and self._trial is None
+        return alone and self._ways.sparse.ended(at)
 
     def leg(self, at: Point) -> Steps[Point]:
         """Go on for a while; return the present point."""
@@ -185,10 +186,10 @@ class Market:
         try:
             moved = yield from account.way.leg(at)
         except OutOfQueries:
-            if account.way is not self._dense:
+            if account.way is not self._ways.dense:
                 raise
             account.due = math.inf  # the budget does not reach for a gradient, but another way may go on
-            self._turn(self._accounts[self._sparse])
+            self._turn(self._accounts[self._ways.sparse])
             return at
         account.record.note(self._ledger.rounds - before, at.value, moved.value)
         if moved is not at:
@@ -202,30 +203,30 @@ class Market:
         accounts, present = self._accounts, self._present
         if self._stopped(at):
             if self.dense:
-                self._nonsmooth.widen()
-            self._turn(accounts[self._nonsmooth])
+                self._ways.nonsmooth.widen()
+            self._turn(accounts[self._ways.nonsmooth])
         elif self._unswept(at):
             self._swept = at.value
-            accounts[self._dense].rate = 0.0
-            self._turn(accounts[self._coordinates])
+            accounts[self._ways.dense].rate = 0.0
+            self._turn(accounts[self._ways.coordinates])
         elif not self._contested or not present.record:
             return
-        elif present.way is self._nonsmooth or present.record.idle or self._ended(present, at):
+        elif present.way is self._ways.nonsmooth or present.record.idle or self._ended(present, at):
             self._close(at)
         elif self._trial is not None:
             self._judge(at, self._trial)
         elif self._far_pays(at):
             present.end()
-            self._turn(accounts[self._far], present)
+            self._turn(accounts[self._ways.far], present)
         else:
             self._try_another(at)
 
     def _close(self, at: Point) -> None:
         """Go on without the present way, which has nothing left to do."""
-        closed, sparse = self._present, self._accounts[self._sparse]
+        closed, sparse = self._present, self._accounts[self._ways.sparse]
         closed.end()
         closed.wait(self._ledger.rounds, self._window)
-        coordinates = self._accounts[self._coordinates]
+        coordinates = self._accounts[self._ways.coordinates]
         others = [
             account
             for account in self._accounts.values()
@@ -233,9 +234,9 @@ class Market:
         ]
         best = max(others, key=lambda account: account.rate, default=sparse)
         best = best if self._trial is None else self._trial.rival
-        if closed.way is self._nonsmooth:
+        if closed.way is self._ways.nonsmooth:
             self._turn(sparse)
-        elif closed.way is self._dense and self._may_be_tried(coordinates, at):
+        elif closed.way is self._ways.dense and self._may_be_tried(coordinates, at):
             self._turn(coordinates, best, reasoned=True)
         else:
             self._turn(best)
@@ -258,7 +259,7 @@ class Market:
     @property
     def _least(self) -> float:
         """A rate that is none."""
-        return self._sparse.differences.negligible / self._window
+        return self._ways.sparse.differences.negligible / self._window
 
     def _judge(self, at: Point, trial: Trial) -> None:
         """Decide whether the way on trial goes on."""
@@ -280,7 +281,7 @@ class Market:
         tried.end()
         tried.wait(self._ledger.rounds, self._window)
         if rival.way.offer(at) is None:
-            self._turn(self._accounts[self._sparse])
+            self._turn(self._accounts[self._ways.sparse])
         else:
             self._present, self._trial = rival, None  # its turn goes on
 
@@ -289,47 +290,51 @@ class Market:
         present, rounds = self._present, self._ledger.rounds
         # Where few coordinates matter, a gradient is not worth its queries; unless so few are those of it.
         patience = self._window / constants.CLEARLY
-        if present.way is self._sparse and not self._cheaper(at):
-            patience = constants.CLEARLY**-2 * self._ledger.rounds_of(self._sparse.size)
+        if present.way is self._ways.sparse and not self._cheaper(at):
+            patience = constants.CLEARLY**-2 * self._ledger.rounds_of(self._ways.sparse.size)
         for account in self._accounts.values():
-            if account is present or rounds < account.due or account.way in (self._nonsmooth, self._far):
+            if (
+                account is present
+                or rounds < account.due
+                or account.way in (self._ways.nonsmooth, self._ways.far)
+            ):
                 continue
             reason = self._reason(account, at)
             late = rounds >= max(account.due, patience)
             if (reason or late) and self._offers(account, at):
                 present.end()
-                if present.way is self._dense and account.way is self._coordinates:
-                    reason = self._dense.redeemed < 2.0 * constants.CLEARLY
+                if present.way is self._ways.dense and account.way is self._ways.coordinates:
+                    reason = self._ways.dense.redeemed < 2.0 * constants.CLEARLY
                 self._turn(account, present, reason)
                 return
 
     def _reason(self, account: Account, at: Point) -> bool:
         """Whether there is reason to try a way now."""
         present = self._present
-        if present.way is self._sparse:
+        if present.way is self._ways.sparse:
             # Slopes that jump are no guide; then values along single coordinates are.
-            fit = self._coordinates if self._sparse.jumpy else self._dense
+            fit = self._ways.coordinates if self._ways.sparse.jumpy else self._ways.dense
             return account.way is fit and present.record.rounds >= constants.LEAST and self._cheaper(at)
-        if present.way is self._coordinates or account.way is self._dense:
+        if present.way is self._ways.coordinates or account.way is self._ways.dense:
             return False
-        if account.way is self._sparse:
-            return self._dense.few
+        if account.way is self._ways.sparse:
+            return self._ways.dense.few
         brought = present.record.rate(1) * self._window
-        little = brought <= constants.SMALL * (self._sparse.first - at.value)
-        return little or self._dense.redeemed < constants.CLEARLY
+        little = brought <= constants.SMALL * (self._ways.sparse.first - at.value)
+        return little or self._ways.dense.redeemed < constants.CLEARLY
 
     def _far_pays(self, at: Point) -> bool:
         """Whether moves to the bounds promise as much per round as the sparse way has brought of late."""
-        account, present = self._accounts[self._far], self._present
-        offer = self._far.offer(at) if self._ledger.rounds >= account.due else None
-        if offer is None or present.way is not self._sparse:
+        account, present = self._accounts[self._ways.far], self._present
+        offer = self._ways.far.offer(at) if self._ledger.rounds >= account.due else None
+        if offer is None or present.way is not self._ways.sparse:
             return False
         return offer.promise / offer.rounds >= present.record.rate(math.ceil(offer.rounds))
 
     def _cheaper(self, at: Point) -> bool:
         """Whether a gradient is cheaper coordinate by coordinate than by the search for those that matter."""
-        open_ = not self._sparse.ended(at) and not self._dense.ended(at)
-        return open_ and self._dense.rounds < self._sparse.rounds
+        open_ = not self._ways.sparse.ended(at) and not self._ways.dense.ended(at)
+        return open_ and self._ways.dense.rounds < self._ways.sparse.rounds
 
     def _turn(self, account: Account, rival: Account | None = None, reasoned: bool = False) -> None:
         """Let a way go on; on trial, if it is to be compared with another one."""
@@ -340,11 +345,11 @@ class Market:
 
     def _stopped(self, at: Point) -> bool:
         """Whether kinks have stopped the sparse way, or nearly so, and no way across was tried from here."""
-        sparse, record = self._sparse, self._present.record
+        sparse, record = self._ways.sparse, self._present.record
         if not (self._contested and self._present.way is sparse and sparse.kinked):
             return False
         fallen, n = sparse.first - sparse.value, len(sparse.met)
-        if not 1 < n <= self._ledger.rounds or not self._nonsmooth.untried(
+        if not 1 < n <= self._ledger.rounds or not self._ways.nonsmooth.untried(
             sparse.value, constants.NEGLIGIBLE * fallen
         ):
             return False
@@ -353,7 +358,7 @@ class Market:
 
     def _unswept(self, at: Point) -> bool:
         """Whether the sparse way has ended among kinks, and single coordinates may lead down behind them."""
-        sparse = self._sparse
+        sparse = self._ways.sparse
         if not (self._contested and self._at_its_end(at) and sparse.kinked):
             return False
         # Three queries a coordinate and pass; each pass leaves a quarter of its length to what stays.

@@ -94,7 +94,7 @@ class Sparse:
     def kinked(self) -> bool:
         """Whether it has met kinks."""
         search, support, stepper = self._parts.search, self._parts.support, self._parts.stepper
-        return bool(search.kinks) or support.kinks.any or bool(stepper.given_up.any())
+        return bool(search.kinks) or support.kinks.any or bool(stepper.confidence.given_up.any())
 
     @property
     def jumpy(self) -> bool:
@@ -146,7 +146,7 @@ class Sparse:
             return None
         rest, rng = self._agenda.fresh()
         open_ = np.flatnonzero(~walls.shut(support.indices, support.slopes))
-        unsure = support.indices[np.flatnonzero(parts.stepper.unsure)]
+        unsure = support.indices[np.flatnonzero(parts.stepper.confidence.unsure)]
         unsure = unsure[at.x[unsure] != self._start.x[unsure]]
         if 4 * len(unsure) > parts.ledger.queries:
             unsure = unsure[:0]  # that would take too many queries
@@ -251,7 +251,7 @@ class Sparse:
             parts.support,
             parts.search,
             self.differences,
-            parts.stepper.given_up,
+            parts.stepper.confidence.given_up,
             self._start.value - at.value,
             parts.ledger.queries,
             self.free,
