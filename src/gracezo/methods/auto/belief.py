@@ -125,7 +125,7 @@ class Belief:
         u, squares, error = said.u[:, None], said.squares[:, None], said.error[:, None]
         known = self._occupied(said.spread)[:, None]
         empty, spiked = self._mixture(
-            [(u, squares * (taus * taus) + error * error, 1.0)], known, constants.LITTLE
+            [(u, squares * (taus * taus) + error * error, 1.0)], known, constants.UNLIKE
         )
         log = np.add.reduce(np.log(empty + spiked + _NEVER), axis=0)
         weight = np.exp(log - np.maximum.reduce(log))
@@ -181,7 +181,7 @@ class Belief:
         """Return what `chances` says of a single group: arrays of one number would take ten times as long."""
         if not (group.squares > 0.0 and abs(group.u) > group.error):
             return 0.0
-        square, size, unknown = group.u**2, self.size, constants.LITTLE
+        square, size, unknown = group.u**2, self.size, constants.UNLIKE
         variance = self.tau**2 * group.squares + group.error**2
         if variance == 0.0:
             return 1.0  # there is nothing else that it could be
@@ -200,7 +200,7 @@ class Belief:
     ) -> FloatArray:
         """Return the chance of each group that it holds spikes; `unknown` is that of one unlike those met."""
         tau = self.tau if tau is None else tau
-        unknown = constants.LITTLE if unknown is None else unknown
+        unknown = constants.UNLIKE if unknown is None else unknown
         sums = [(groups.u, tau**2 * groups.squares + groups.error**2, 1.0)]
         if len(groups.moment):
             # What cancels in U shows in K.

@@ -193,7 +193,7 @@ class Beyond:
             spacing = Few(spacing.indices, whole / POINTS)
         values = yield from self._values([spacing.times(float(place)) for place in range(1, POINTS + 1)])
         level = judge(values)[1] if np.isfinite(values).all() else 0.0
-        rounding = constants.STRIDE * np.finfo(np.float64).eps * float(np.abs(values).max())
+        rounding = constants.SEEN * np.finfo(np.float64).eps * float(np.abs(values).max())
         return level if max(self._plainly, rounding) < level < self._scale else 0.0  # more: that is a wall
 
     # ------------------------------------------------------------ along the others

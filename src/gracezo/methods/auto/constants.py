@@ -26,29 +26,29 @@ decrease so far, that slopes may still promise where a run has converged; of the
 located or a coordinate swept.
 """
 ALIKE = 0.02
-"""Variance of curvatures, relative to their square, below which a coordinate is not asked for its own;
-chance of one spike below which it is ruled out.
-"""
+"""Variance of curvatures, relative to their square, below which a coordinate is not asked for its own."""
+RULED_OUT = 0.02
+"""Chance below which something is taken not to be: one spike in a group, a slope that leads uphill."""
 PRECISE = 0.01
-"""Relative error of a number that needs no second look: of a slope, of what noise leaves of a promise or of
-f.
-"""
-SLIGHT = 0.15
-"""Relative error by a cubic term, and share of a part that is cut off beside candidates, that are worth a
-look.
-"""
+"""Relative error of a number that needs no second look: a slope, a curvature, the place of a kink."""
+CUT_OFF = 0.15
+"""Share of a group that a cut beside the candidates has to leave on either side to be worth a look."""
 ROUGHLY = 0.3
-"""Relative difference within which two numbers pass for one: slopes asked twice, a length that a wall cuts
-short; and the number of spikes that may be left.
+"""Relative difference within which two numbers pass for one: slopes asked twice, a decrease and what was
+foreseen of it.
 """
+UNFOUND = 0.3
+"""Expected number of spikes that may be left where the search for a gradient ends."""
 LITTLE = 0.05
-"""Share of a whole that is next to nothing: the other part of a one-sided cut, what a sum may drift before
-the search begins anew, noise beside the decrease so far, spikes unlike those met.
+"""Share of a whole that is next to nothing beside it: of a sum, the other part of a one-sided cut or what it
+may drift before the search begins anew; of the decrease so far, noise.
 """
+UNLIKE = 0.05
+"""Chance, before anything was asked, that a spike is unlike those met."""
 WINDOW = 32
 """The latest groups that tell of the background."""
 FEW = 3
-"""Observations without which nothing is said of others: cubic terms, looks made longer."""
+"""Observations without which nothing is concluded: cubic terms, looks made longer, steps that fail."""
 PATIENCE = 2
 """Times that the search may show nothing at one point before that is believed."""
 LOST = 0.08
@@ -70,22 +70,30 @@ ROUNDING = 2.0
 """Error of one value of f, in units of its last place."""
 QUIET = 1e-8
 """Of |f|: noise below it is no reason to look to both sides."""
-FAR = 1000.0
-"""Times ε: where the curvature of a set is measured, with a thousandth of the error that it has at ε."""
 STRIDE = 30.0
-"""From one distance of a first look to the next; a change is seen above so many times the rounding of f."""
+"""From one distance of a first look to the next, as a ratio."""
 NOISY_STRIDE = 4.0
-"""The same with noise; and how often, and how far beyond the last of them f is taken as regular."""
+"""The same with noise, where f is taken as regular up to the next distance."""
+NOISY_LOOKS = 4
+"""Distances that a first look at a noisy f tries."""
+SEEN = 30.0
+"""Times the rounding of f above which a change of f is seen plainly enough to tell a slope."""
 UNSEEN = 0.1
-"""Of an error: what does not matter beside it."""
+"""Share of a whole that does not show beside its error: of a promise, of a slope, of a length."""
+SLIGHT = 0.15
+"""Relative error by a cubic term that a look to both sides is charged with, at most."""
+JITTER = 0.2
+"""Repeated looks lie between this share less and the whole distance: the same point may answer the same."""
 REPEATS = 256
 """Times that a noisy look is repeated, at most: a sixteenth of the noise."""
+DIFFERENCE = 1e-8
+"""Length of the shortest difference that tells a slope, as a share of the way: the root of the precision."""
 
 # ------------------------------------------------------------ steps
 
-FORESEEN = 0.3
-"""A step is as foreseen if its decrease was predicted within this share, and its length is no less than
-this share of the model's; a trial beside another is so much shorter.
+SHORT = 0.3
+"""Share of a length below which another was cut short: of the model's step, of a look that a bound is in the
+way of. In backtracking each trial is so much of the last.
 """
 OVERHEAD = 6.0
 """First guess of what a step costs beside the search, in queries; measured afterwards."""
@@ -96,38 +104,38 @@ ARMIJO = 1e-4
 WOLFE = 0.5
 """Share of the slope that is left where a step across kinks may end: Lewis and Overton's c₂."""
 TRIALS = 5
-"""Lengths after which a direction is given up; the last pairs, or steps, that tell how it goes."""
-LASTING = 3
-"""Times in a row that are no chance: steps that fail, or that tell what becomes of promises."""
+"""Lengths after which a direction is given up."""
+RECENT = 5
+"""The last pairs that tell the scale of the model; the last steps that tell whether a descent goes on."""
+OUTDATED = 256
+"""One new answer in so many slopes, and the promise of a step is worked out anew: saves time, no queries."""
 
 # ------------------------------------------------------------ kinks
 
-BLUR = 0.01
-"""Share by which a slope, or the place of a kink, may be off and be known."""
 DRAWN = 8
-"""Random directions, or halves and signs, that are drawn before what they do not show is not there."""
+"""Tries before what they do not show is not there: random directions, coordinates, meets of tangents."""
 
 # ------------------------------------------------------------ ways
 
 CLEARLY = 0.25
-"""Of another: what is clearly less. A way that brings less has lost; so much shorter, a kink is told from
-curvature; so much of what was asked may be asked again to make sure.
-"""
+"""Share of another that is clearly less: of what a rival brings, of a length, of the queries so far."""
 LEAST = 50
 """Rounds in which a way shows what it brings, however few coordinates there are."""
 PARTS = 8
-"""Of the rounds that a gradient takes: after each of them another way may be taken. Fewer than one in so
-many coordinates are few.
+"""Parts of a whole that is gone through bit by bit: of the rounds that a gradient takes, after each of which
+another way may be taken; of the coordinates, fewer than one part of which are few.
 """
 DECADES = 1.0
 """Standard deviation of log10(size) beyond which coordinates are of different orders of magnitude."""
 SMOOTH = 1.0 / 8.0
 """Of the scale, or of how far coordinates have come: a first step where nothing is known."""
 SMALL = 1e-3
-"""Of the size of f, of the decrease, or of a way: next to nothing, that deserves another look; what
-rounding may not hide.
+"""Share of a whole that is too small to be relied on without another look: of the size of f, of the decrease
+so far, of a length. Rounding may take no more of what is measured.
 """
 BOTTOMLESS = 2.0**50
 """Times its size: an f that has fallen by so much has no lower bound in sight."""
 ANSWERS = 4
-"""How often the last point of a noisy function is asked again; a function of a seed twice as often."""
+"""How often the last point of a noisy function is asked again."""
+DRAWS = 2 * ANSWERS
+"""Other draws that judge the last point of a function of a seed."""

@@ -39,9 +39,6 @@ R = TypeVar("R")
 _EXACT = {Role.PROBE: Role.SET, Role.TRIAL: Role.STEP}
 _NOISY = {Role.CONFIRM: Role.PROBE, Role.REFRESH: Role.PROBE}
 
-DRAWS = 2 * constants.ANSWERS
-"""How many other draws judge the last point of a function of a seed."""
-
 
 class Auto:
     """One run of `auto`.
@@ -126,7 +123,7 @@ class Descent:
         yield Decided(self._kind(exact))
         descent = answering(self._descend(at, key), exact, self._lowest)
         if self._problem.random:
-            at, finish = yield from reserving(descent, DRAWS)
+            at, finish = yield from reserving(descent, constants.DRAWS)
             answer, draws = yield from drawn_again(at)
             judged = f"{finish.message}; one draw was minimised, {draws} others have judged the answer"
             return replace(finish, message=judged, answer=answer)
@@ -332,7 +329,7 @@ def measured_again(at: Point, noise: float) -> Steps[Point]:
 
 def drawn_again(at: Point) -> Steps[tuple[Point, int]]:
     """Return a point with its mean over other draws and the error of that, and how many draws these are."""
-    values = yield from _values(at, DRAWS)
+    values = yield from _values(at, constants.DRAWS)
     if len(values) < 2:
         return at, 0
     error = float(values.std(ddof=1)) / math.sqrt(len(values))

@@ -136,7 +136,7 @@ class Verdict:
         if not 0 < 2 * len(suspects) <= constants.CLEARLY * self.spent:
             return False
         lengths, rounding = support.lengths()[suspects], self.differences.rounding
-        most = max(constants.SMALL * self.fallen, rounding / constants.BLUR)
+        most = max(constants.SMALL * self.fallen, rounding / constants.PRECISE)
         return (yield from uphill(at, support.indices[suspects], lengths, rounding, self.box, most))
 
     def _crossed(self, at: Point, rng: np.random.Generator) -> Steps[bool]:

@@ -21,7 +21,6 @@ from gracezo.methods.auto.instrument.look import BOTH, CHECKED, NEAR, Change, Lo
 
 _LEFT = math.sqrt(1.5)  # times σ: the noise of what a checked look leaves off its parabola
 _CUBIC, _QUARTIC = 0.05, 0.02  # what may be left beside it, of the odd and the even change: bends, not breaks
-_TELLING = 6  # repetitions that tell the noise as well as it was measured
 
 
 class Pairs:
@@ -128,7 +127,7 @@ class Pairs:
             return
         self._heard = (self._heard[0] + change.degrees * change.noise, self._heard[1] + change.degrees)
         level = math.sqrt(self._heard[0] / self._heard[1])
-        if self._heard[1] >= _TELLING and level > constants.HALF_AGAIN * self.noise:
+        if self._heard[1] >= 2 * constants.FEW and level > constants.HALF_AGAIN * self.noise:
             self.noise = level
 
     def error(self, eps: float, often: int = 1) -> float:

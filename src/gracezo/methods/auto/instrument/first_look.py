@@ -31,9 +31,8 @@ from gracezo.methods.auto.instrument.central import Pairs
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.instrument.look import AHEAD, CHECKED, Along, Change, Request, answered
 
-_FAR_NOISY = 10.0  # the same where f is noisy, and ε long
-_GOLDEN = 0.5 * (1.0 + math.sqrt(5.0))
-_BEYOND = (_GOLDEN**2, _GOLDEN**3, _GOLDEN**5)  # times where a coarse f has changed: nowhere equally spaced
+# Times where a coarse f has changed: powers of the golden ratio, nowhere equally spaced.
+_BEYOND = tuple((0.5 * (1.0 + math.sqrt(5.0))) ** power for power in (2, 3, 5))
 
 
 class FirstLook:
@@ -82,25 +81,26 @@ class FirstLook:
             differences.values.hear(noise, self._coarse)
             differences.curvatures.assume(guess)  # what was fitted was noise
             if differences.fixed or not (yield from self._regular(at)):
-                yield from self._fit(at, [1.0, _FAR_NOISY])
+                yield from self._fit(at, [1.0, 1.0 / constants.UNSEEN])
 
     def _fit_exact(self, at: Point) -> Steps[None]:
         """Look at an exact function."""
         self._looks.clear()
-        yield from self._fit(at, [1.0, constants.FAR])
+        # So far away the curvature is measured with a small share of the error that it has at ε.
+        yield from self._fit(at, [1.0, 1.0 / constants.SMALL])
         if len(self._looks) > 1 and not self._told(_reach(at)):
             yield from self._exact(at)
 
     def _measure(self, at: Point) -> Steps[float]:
         """Look as if f were exact; return the noise, measured only if something hints at it."""
-        distances, changes = yield from self._fit(at, [1.0, constants.FAR, constants.STRIDE])
+        distances, changes = yield from self._fit(at, [1.0, 1.0 / constants.SMALL, constants.STRIDE])
         farthest, change = self._looks[-1]
         if constants.QUIET * abs(change) / farthest > abs(at.value) > 0.0:
             # |f| is next to nothing beside how it would change over one scale.
             self._differences.values.enlarge(abs(change) / farthest)
         rounding = self._differences.rounding
         found = [change.ahead for change in changes]
-        if max(map(abs, found)) <= constants.STRIDE * rounding or 0.0 in found:
+        if max(map(abs, found)) <= constants.SEEN * rounding or 0.0 in found:
             return (yield from self._faint(at))
         return 0.0 if len(distances) < 3 else (yield from self._told_apart(at, found))
 
@@ -226,16 +226,16 @@ class FirstLook:
         """Look farther, because f has hardly changed, if at all; return its noise, 0 if it seems smooth."""
         reach = min(_reach(at), self._along.room.ahead)
         rounding = self._differences.rounding
-        while abs(self._looks[-1][1]) <= constants.STRIDE * rounding and self._looks[-1][0] < reach:
+        while abs(self._looks[-1][1]) <= constants.SEEN * rounding and self._looks[-1][0] < reach:
             yield from self._ask(at, [min(constants.STRIDE * self._looks[-1][0], reach)])
         farthest, change = self._looks[-1]
-        if abs(change) <= constants.STRIDE * rounding:
+        if abs(change) <= constants.SEEN * rounding:
             self.flat = self.flat or abs(change) <= constants.TRUST * rounding
             self._refit()
             return 0.0
         # A parabola through the farthest falls off with the square of the distance, at most.
         missing = [there for there, moved in self._looks if moved == 0.0]
-        if not any(abs(change) * (there / farthest) ** 2 > constants.STRIDE * rounding for there in missing):
+        if not any(abs(change) * (there / farthest) ** 2 > constants.SEEN * rounding for there in missing):
             if len(self._looks) < 3 or self._on_parabola(0.0):
                 yield from self._exact(at)
                 return 0.0
@@ -306,7 +306,7 @@ class FirstLook:
         far = min(1.0 if loud else differences.length(self._along.squares), self._along.room.both)
         if far <= (0.0 if loud else differences.single(self._along.squares, 0.0)):
             return False  # a bound is too near
-        for _ in range(int(constants.NOISY_STRIDE)):
+        for _ in range(constants.NOISY_LOOKS):
             (change,) = yield from self._ask(at, [far], CHECKED)
             bend = max(abs(change.even), differences.noise) / differences.scale
             if bend > 4.0:

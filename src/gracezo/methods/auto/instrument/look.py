@@ -19,10 +19,9 @@ from gracezo.core.answers import lowest
 from gracezo.core.asks import Ask, Point, Role, SparseRows, Steps
 from gracezo.core.moves import Move, Moves, beside, rows_of
 from gracezo.core.types import FloatArray, record
+from gracezo.methods.auto import constants
 
-_SPREAD = 0.2  # repeated looks lie between this share less and the whole distance
 _ONCE = [1.0]
-_SHORTER = 0.99  # another point, whose change of f is that of the first up to 1 % of the curvature's share
 
 
 AHEAD = (1.0,)
@@ -209,7 +208,7 @@ def insisted(
     if len(found) == 1 and not math.isnan(found[0]):  # the usual case
         return found, values
     while len(missing := np.flatnonzero(np.isnan(found))):
-        share *= _SHORTER
+        share *= 1.0 - constants.PRECISE
         shorter = rows.take(missing).times(share)
         found[missing] = ((yield Ask(at.x, shorter, role, reserve)) - at.value) / share
     return found, values
@@ -232,7 +231,7 @@ def _scales(request: Request) -> list[float]:
     """Where a look is repeated: never at the same point, which might answer the same."""
     if request.repeats == 1:
         return _ONCE
-    return [1.0 - _SPREAD * k / request.repeats for k in range(request.repeats)]
+    return [1.0 - constants.JITTER * k / request.repeats for k in range(request.repeats)]
 
 
 def together(first: Request, second: Request, follow: Callable[[Request], None]) -> Request | None:

@@ -103,7 +103,7 @@ class Search:
         past = self._clear()
         if not len(coordinates):
             return at
-        self.partition = self._planted(coordinates, rng, past, constants.FAR)
+        self.partition = self._planted(coordinates, rng, past, 1.0 / constants.SMALL)
         look = FirstLook(self._differences, self.partition.order.whole)
         yield from look.take(at, noise)
         self.flat = look.flat
@@ -391,7 +391,7 @@ class Search:
 
     def _alike(self, group: Group) -> bool:
         """Whether a single coordinate needs no query of its own: all those met were smooth and much alike."""
-        smooth = self.belief.rate(int(group.u > 0)) > 1.0 - constants.ALIKE
+        smooth = self.belief.rate(int(group.u > 0)) > 1.0 - constants.RULED_OUT
         return smooth and self._differences.curvatures.varied < constants.ALIKE
 
     # ------------------------------------------------------------ what came of a group

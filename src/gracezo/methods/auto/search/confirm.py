@@ -215,9 +215,7 @@ class Confirmation:
                 if first is None:
                     taken, curvature = self._shared(candidate, length, change)
                     steepness = taken
-                seen = (
-                    length >= constants.ROUGHLY * wanted
-                )  # or else a wall was too near to see the curvature
+                seen = length >= constants.SHORT * wanted  # or else a wall was too near to see the curvature
                 signed = (math.copysign(steepness, slope), math.copysign(taken, slope))
                 return self._confirmed(candidate, *signed, curvature if seen else math.nan, length)
             shorter = 0.0 if first is not None else self._shorter(candidate, failed, length, change)

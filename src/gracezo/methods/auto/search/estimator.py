@@ -305,7 +305,7 @@ class Estimation:
         search = self._search
         if not search.dived:
             return False
-        return search.expected < constants.ROUGHLY
+        return search.expected < constants.UNFOUND
 
     @property
     def _enough(self) -> bool:

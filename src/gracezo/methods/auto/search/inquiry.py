@@ -132,7 +132,7 @@ class Inquiries:
         chance, tau = self._alone(group, about)
         best = explain(group, self.order, self.belief, tau, self.differences.met, constants.LIKELY)
         narrowest = min((len(row.labels) for row in group.rows), default=group.size)
-        if best is None or group.several is not Several.NO or chance < constants.ALIKE:
+        if best is None or group.several is not Several.NO or chance < constants.RULED_OUT:
             return self._refuted(group, about)
         bits = math.log2(narrowest / best.number)
         if group.rows and (best.misfit > constants.TRUST**2 or (bits < 0.5 and best.number > 1)):
@@ -146,7 +146,7 @@ class Inquiries:
             group.refute(group.several)
             return self._beside(group, best) if bits > 0.5 else Cut()
         if best.number == 1:
-            doubtful = best.misfit > 4.0 or chance < 1.0 - constants.ALIKE
+            doubtful = best.misfit > 4.0 or chance < 1.0 - constants.RULED_OUT
             return Confirm(best.best, best.share, max(best.error, group.error), tau, doubtful)
         return Label(best.first, best.last + 1, tau)
 
@@ -168,7 +168,7 @@ class Inquiries:
         family = group.family
         others = [] if family is None or group.direct else [o for o in family.members if o is not group]
         if others and (
-            group.rows or self.belief.chances(Evidences.of(others), unknown=0.0).max() > constants.ALIKE
+            group.rows or self.belief.chances(Evidences.of(others), unknown=0.0).max() > constants.RULED_OUT
         ):
             group.doubt()
             return self.plan(group)
@@ -192,7 +192,7 @@ class Inquiries:
         """Cut beside the candidates, unless that leaves next to nothing."""
         middle = (group.start + group.stop) // 2
         at = min(best.first, best.last + 1, key=lambda k: abs(k - middle))
-        return Cut(at if min(at - group.start, group.stop - at) >= constants.SLIGHT * group.size else None)
+        return Cut(at if min(at - group.start, group.stop - at) >= constants.CUT_OFF * group.size else None)
 
     def _labels_pay(self, group: Group) -> bool:
         """Whether K is worth more than a cut.

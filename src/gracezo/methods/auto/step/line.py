@@ -76,7 +76,7 @@ def line_search(
             break
         shortest = min(trials, key=lambda trial: trial.t)
         if shortest.change == math.inf:
-            t = shortest.t * (1.0 - constants.UNSEEN if len(trials) == len(new) else constants.FORESEEN)
+            t = shortest.t * (1.0 - constants.UNSEEN if len(trials) == len(new) else constants.SHORT)
             continue
         left = share(shortest.t)
         bend = shortest.change - slope * shortest.t * left
@@ -149,5 +149,5 @@ def _ladder(t: float, trials: list[Trial], batch: int) -> list[float]:
     if batch == 1 or not trials:
         return [t]
     if t < trials[0].t:
-        return [t, constants.FORESEEN * t]
+        return [t, constants.SHORT * t]
     return [t * 2.0**k for k in range(min(2 if len(trials) == 1 else 4, batch))]

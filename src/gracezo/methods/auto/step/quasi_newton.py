@@ -57,7 +57,7 @@ class Model:
         steps, changes = steps.take(chosen, axis=1), changes.take(chosen, axis=1)
         curvatures = _products(steps, changes)
         # A pair that shows no curvature on the free coordinates is left out.
-        shows = curvatures > constants.BLUR * _products(np.abs(steps), np.abs(changes))
+        shows = curvatures > constants.PRECISE * _products(np.abs(steps), np.abs(changes))
         if not shows.all():
             steps, changes, curvatures = steps[shows], changes[shows], curvatures[shows]
         direction = np.zeros(n)
@@ -135,9 +135,9 @@ def _two_loops(
     """Return B⁻¹q."""
     if len(steps):
         diagonal = _fitted(
-            steps[-constants.TRIALS :],
-            changes[-constants.TRIALS :],
-            curvatures[-constants.TRIALS :],
+            steps[-constants.RECENT :],
+            changes[-constants.RECENT :],
+            curvatures[-constants.RECENT :],
             diagonal,
         )
     alphas = []

@@ -146,7 +146,7 @@ class Confidence:
 
     def be_careful(self) -> None:
         """Make no step before all slopes are known."""
-        self.care = 1.0 / constants.QUIET
+        self.care = 1.0 / constants.DIFFERENCE
 
     def restart(self) -> None:
         """Go on at a point that was reached in another way: what failed elsewhere may be tried here."""
@@ -170,12 +170,12 @@ class Confidence:
 
         One that came out as foreseen had all it needed; one that did not needs a fuller gradient.
         """
-        if missed > constants.FORESEEN:
+        if missed > constants.ROUGHLY:
             unsure = displacement != 0.0
             unsure[: len(self.unsure)] |= self.unsure
             self.unsure = unsure
-            self.care = min(self.care * 10.0, 1.0 / constants.QUIET)
-        elif missed < constants.FORESEEN / 3.0:
+            self.care = min(self.care * 10.0, 1.0 / constants.DIFFERENCE)
+        elif missed < constants.ROUGHLY / 3.0:
             self.care = max(self.care / 3.0, 4.0)
 
 
@@ -331,7 +331,7 @@ class Stepper:
         doubt = min(missed, 1.0) * abs(best.change)
         self._search.belief.drift.stir(doubt, missed)
         support.relax()
-        if best.t < constants.FORESEEN:
+        if best.t < constants.SHORT:
             cut = min((trial.t for trial in trials if trial.t > best.t), default=1.0)
             support.stiffen(path.direction, best.t, -best.change, ahead=cut)
             doubt = max(doubt, -path.foreseen(1.0) + best.change)
@@ -345,10 +345,10 @@ class Stepper:
         failures = self.confidence.failed()
         self._made = None
         self._model.forget()
-        if failures == constants.LASTING:
+        if failures == constants.FEW:
             self.confidence.be_careful()
             return math.inf
-        if failures > constants.LASTING:
+        if failures > constants.FEW:
             self.confidence.give_up(self._support.give_up())
         return doubt
 

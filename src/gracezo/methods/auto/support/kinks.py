@@ -258,7 +258,7 @@ class Corner:
         self._at = at
         self._coordinate = coordinate
         self._there = there
-        self._least = rounding / (constants.BLUR * abs(slope)) + _ULP / constants.BLUR * max(
+        self._least = rounding / (constants.PRECISE * abs(slope)) + _ULP / constants.PRECISE * max(
             abs(float(at.x[coordinate])), abs(there)
         )
         self._near = Tangent(float(at.x[coordinate]), at.value, slope)
@@ -297,7 +297,7 @@ class Corner:
 
     def _follow_tangents(self, far: Tangent) -> Steps[tuple[float, float] | None]:
         stretch = 1.0
-        for _ in range(constants.PARTS):
+        for _ in range(constants.DRAWN):
             near, jump = self._near, far.slope - self._near.slope
             self._width = abs(far.place - near.place)
             share = stretch * near.meets(far)
@@ -332,7 +332,7 @@ class Corner:
             self._near = self._near.nearer(here)
             return None
         over = (point.value - self._near.at(place)) / ((after - self._near.slope_at(place)) * self._side)
-        if self.best is point and (likely or over <= constants.BLUR * abs(place - self._near.place)):
+        if self.best is point and (likely or over <= constants.PRECISE * abs(place - self._near.place)):
             behind = yield from self._try(place - 2.0 * self._step)
             before = self._slope(behind, point)
             if self._stands(before, after):

@@ -296,7 +296,7 @@ class Agenda:
         slopes, diagonal = support.slopes, support.diagonal
         # An answer changes few of many slopes, and a path takes time in proportion to their number.
         heard = 0 if told is None else support.refresh.answers - told.answers
-        if told is None or heard * constants.REPEATS >= len(slopes) or (heard and not support.refresh.left):
+        if told is None or heard * constants.OUTDATED >= len(slopes) or (heard and not support.refresh.left):
             path = self.parts.stepper.path()
             # Walls may leave nothing of what the model hoped for; each coordinate alone still has its part.
             blocked = walls.stops is not None and not path.descends

@@ -210,7 +210,7 @@ class Coordinates:
         if not math.isfinite(bend) or bend == 0.0:
             return
         place = b - 0.5 * ((b - a) * left - (b - c) * right) / bend
-        if abs(place - b) <= constants.QUIET * abs(c - a):
+        if abs(place - b) <= constants.DIFFERENCE * abs(c - a):
             return
         vertex = yield from self._try(i, place)
         if vertex[1] < self._here.value:

@@ -85,9 +85,9 @@ class Dense:
     @property
     def redeemed(self) -> float:
         """What share of their promises the last steps have brought; one while there are too few of them."""
-        if len(self._steps) < constants.LASTING:
+        if len(self._steps) < constants.FEW:
             return 1.0
-        promised, brought = np.sum(self._steps[-constants.LASTING :], axis=0).tolist()
+        promised, brought = np.sum(self._steps[-constants.FEW :], axis=0).tolist()
         return float(brought / promised)
 
     @property
@@ -184,8 +184,8 @@ class Dense:
         if self._walls.box is not None:  # both sides need room
             behind = self._walls.box.inward(at.x, self._coordinates, -steps)
             free = np.flatnonzero((steps != 0.0) & (behind == -steps))
-        n = min(constants.PARTS, len(free) // constants.PARTS)
-        if 2 * n < constants.PARTS:
+        n = min(constants.DRAWN, len(free) // constants.DRAWN)
+        if 2 * n < constants.DRAWN:
             return False
         some = self._rng.choice(free, n, replace=False)
         both = np.concatenate([steps[some], -steps[some]])

@@ -88,7 +88,7 @@ class Nonsmooth:
             return at
         self.coupled, self._origin, self._way = True, at.x, way
         # The error of a value decides how near differences can be; between kinks no curvature does.
-        near = max(constants.QUIET, rounding / (constants.BLUR * self._differences.scale))
+        near = max(constants.DIFFERENCE, rounding / (constants.PRECISE * self._differences.scale))
         return (yield from _Valley(self._walls, coordinates, way, near).descend(at, rng))
 
 
@@ -122,7 +122,7 @@ class _Valley:
         slopes = yield from self._slopes(here)
         values = [here.value]
         recent = (
-            min(n, constants.MEMORY) + constants.TRIALS
+            min(n, constants.MEMORY) + constants.RECENT
         )  # it takes a pair for each coordinate to learn how a valley lies
         while len(values) <= 2 * constants.MEMORY:
             moved = yield from self._line(here, slopes)
