@@ -25,6 +25,7 @@ from gracezo.methods.auto.instrument.look import Change
 from gracezo.methods.auto.step.line import Trial, line_search
 from gracezo.methods.auto.step.quasi_newton import Model, newton_path
 from gracezo.methods.auto.support.coordinates import Support
+from gracezo.methods.auto.support.refresh import Refresh
 
 
 def walls(lower: list[float], upper: list[float], x: list[float]) -> Walls:
@@ -214,14 +215,15 @@ def test_a_large_slope_at_a_wall_does_not_blur_the_others() -> None:
     support.add(0, 7.0, 1.0)
     support.add(1, 0.0, 1.0)
     slopes = np.array([7.0, 1e-6])
-    support.refresh.begin(np.random.default_rng(0), doubt=0.0)
-    while requests := support.refresh.requests(1):
+    refresh = Refresh(support, differences, box)
+    refresh.begin(np.random.default_rng(0), doubt=0.0)
+    while requests := refresh.requests(1):
         (request,) = requests
         # f is linear here; x, not f, is rounded.
         moved = (x[written(request).indices] + written(request).values) - x[written(request).indices]
         request.absorb(Change(float(slopes[written(request).indices] @ moved)))
     assert support.slopes == pytest.approx(slopes, abs=1e-9)
-    assert support.refresh.answers == 2
+    assert refresh.answers == 2
 
 
 def test_a_coordinate_leaves_the_wall_again() -> None:

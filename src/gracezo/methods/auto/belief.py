@@ -26,6 +26,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from statistics import median
 from typing import Protocol
 
 import numpy as np
@@ -33,7 +34,6 @@ from scipy.special import gammainc
 
 from gracezo.core.types import FloatArray, record
 from gracezo.methods.auto import constants
-from gracezo.methods.auto.few import median
 
 _LOGS = np.linspace(-32.0, 2.0, 120)
 _GRID = np.exp(_LOGS)  # τ in units of the largest sum met

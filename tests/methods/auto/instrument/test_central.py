@@ -20,6 +20,7 @@ from gracezo.methods.auto.instrument.central import Pairs
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.instrument.look import BOTH, CHECKED, Change, Look, Request, Room, answered
 from gracezo.methods.auto.support.coordinates import Support
+from gracezo.methods.auto.support.refresh import Refresh
 from gracezo.problems import Attack
 from gracezo.problems.base import Benchmark
 
@@ -90,8 +91,9 @@ def test_where_looks_go_to_both_sides_a_refresh_has_signs_of_its_own() -> None:
         support = Support(differences, walls)
         for coordinate in range(50):
             support.add(coordinate, 1.0, 1.0)
-        support.refresh.begin(np.random.default_rng(1), 0.0)
-        (root,) = support.refresh.requests(1)
+        refresh = Refresh(support, differences, walls)
+        refresh.begin(np.random.default_rng(1), 0.0)
+        (root,) = refresh.requests(1)
         assert bool((written(root).values > 0.0).any()) == both
         assert (written(root).values < 0.0).any()
 

@@ -19,6 +19,7 @@ from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.step.stepper import find_kinks
 from gracezo.methods.auto.support.coordinates import Support
 from gracezo.methods.auto.support.kinks import Corner, Kinks, Suspect, Tangent
+from gracezo.methods.auto.support.refresh import Refresh
 from gracezo.methods.auto.ways import Ledger
 
 R = TypeVar("R")
@@ -186,8 +187,9 @@ def test_a_look_goes_beyond_the_kink_that_a_coordinate_stands_on() -> None:
     assert reach[0] > 1e-6  # the way was one, and is searched to a millionth
     assert reach[1] == 0.0
     walls.centre(np.array([support.kinks.places[0], 0.0]))
-    support.refresh.begin(np.random.default_rng(0), doubt=0.0)
-    (root,) = support.refresh.requests(1)
+    refresh = Refresh(support, differences, walls)
+    refresh.begin(np.random.default_rng(0), doubt=0.0)
+    (root,) = refresh.requests(1)
     assert written(root).indices.tolist().count(0) == 1
     assert abs(written(root).values[written(root).indices == 0]) >= reach[0]
     assert abs(written(root).values[written(root).indices == 0]) < 10.0 * reach[0]

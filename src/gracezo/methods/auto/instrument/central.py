@@ -12,11 +12,11 @@ found. What one pair cannot tell from nothing is looked at several times, at sli
 from __future__ import annotations
 
 import math
+from statistics import median
 
 import numpy as np
 
 from gracezo.methods.auto import constants
-from gracezo.methods.auto.few import median
 from gracezo.methods.auto.instrument.look import BOTH, CHECKED, NEAR, Change, Look
 
 _LEFT = math.sqrt(1.5)  # times σ: the noise of what a checked look leaves off its parabola

@@ -14,6 +14,7 @@ f is smooth. At kinks single queries remain.
 from __future__ import annotations
 
 import math
+from statistics import median
 
 import numpy as np
 
@@ -21,7 +22,6 @@ from gracezo.core.places import largest, mean_square
 from gracezo.core.types import FloatArray
 from gracezo.estimators.noise import printed
 from gracezo.methods.auto import constants
-from gracezo.methods.auto.few import median
 from gracezo.methods.auto.instrument.central import Pairs
 from gracezo.methods.auto.instrument.look import AHEAD, EVERYWHERE, Change, Look, Room
 

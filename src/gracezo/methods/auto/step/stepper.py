@@ -29,6 +29,7 @@ from gracezo.methods.auto.step.line import Trial, line_search, slope_at_best
 from gracezo.methods.auto.step.quasi_newton import Model, Path, newton_path
 from gracezo.methods.auto.support.coordinates import Support
 from gracezo.methods.auto.support.kinks import Corner
+from gracezo.methods.auto.support.refresh import Refresh
 from gracezo.methods.auto.ways import Ledger
 
 
@@ -186,7 +187,7 @@ class Stepper:
     ----------
     differences, walls
         What the run has learned.
-    support, search
+    refresh, search
         What is known at the present point, of the coordinates found and of the others.
     timing
         Is told what steps cost and bring.
@@ -198,14 +199,14 @@ class Stepper:
         self,
         differences: Differences,
         walls: Walls,
-        support: Support,
+        refresh: Refresh,
         search: Search,
         timing: Timing,
         ledger: Ledger,
     ) -> None:
         self._differences = differences
         self._walls = walls
-        self._support = support
+        self._refresh = refresh
         self._search = search
         self._timing = timing
         self._ledger = ledger
@@ -216,6 +217,10 @@ class Stepper:
         self.lowest_met = LowestMet()
         """The lowest point met by looks."""
 
+    @property
+    def _support(self) -> Support:
+        return self._refresh.support
+
     def path(self) -> Path:
         """Return the way of the step that the model would make now."""
         support = self._support
@@ -224,8 +229,8 @@ class Stepper:
     def step(self, at: Point, start: FloatArray, bounds: Box | None) -> Steps[Stepped]:
         """Step from a point of a run that began at `start`."""
         support = self._support
-        measured = not support.refresh.pending
-        support.refresh.settle()
+        measured = not self._refresh.pending
+        self._refresh.settle()
         begun, slopes = at, support.slopes.copy()
         at = yield from self._mind_kinks(at, start)
         # A difference of slopes says something of the curvature only if both were measured.
@@ -294,7 +299,7 @@ class Stepper:
         self._made = None
         self._search.belief.drift.stir(fall, missed=1.0)
         self._arrive(moved)
-        return Stepped(moved, max(fall, doubt, support.refresh.doubt))
+        return Stepped(moved, max(fall, doubt, self._refresh.doubt))
 
     def _mind_kinks(self, at: Point, start: FloatArray) -> Steps[Point]:
         """Locate the kinks that slopes have shown; return the present point, moved onto them."""

@@ -28,6 +28,7 @@ from gracezo.methods.auto.search import Search
 from gracezo.methods.auto.search.order import Rest, outside
 from gracezo.methods.auto.step.stepper import Stepper, Timing
 from gracezo.methods.auto.support.coordinates import Support
+from gracezo.methods.auto.support.refresh import Refresh
 from gracezo.methods.auto.ways import Ledger
 
 
@@ -40,6 +41,7 @@ class Parts:
     differences: Differences
     walls: Walls
     support: Support
+    refresh: Refresh
     search: Search
     timing: Timing
     stepper: Stepper
@@ -128,7 +130,7 @@ class Agenda:
 
     def doubt(self, doubt: float, last: bool = False) -> None:
         """Take the slopes of the support as predictions, which may hide a decrease of `doubt`."""
-        self.parts.support.refresh.begin(self.draws.next(), doubt, last)
+        self.parts.refresh.begin(self.draws.next(), doubt, last)
         self._stale = False
 
     def fresh(self) -> tuple[IntArray | Rest, np.random.Generator]:
@@ -175,7 +177,7 @@ class Agenda:
         promise, cost = max(find, recheck, key=lambda bid: bid[0] / bid[1])
         overdue = find[0] > 0.0 and drift.overdue(find[1])
         rates = find[0] / find[1], math.inf if overdue else recheck[0] / recheck[1]
-        hidden = support.refresh.promise
+        hidden = self.parts.refresh.promise
         gain = self.step_promise() + hidden
         timing.offer(gain if gain > noise else 0.0)
         if gain > noise:
@@ -208,21 +210,21 @@ class Agenda:
         if not waits:
             self._foretold = None
             return support.bend(self._batch) or None
-        if support.refresh.pending and rates[1] > rates[0]:
+        if self.parts.refresh.pending and rates[1] > rates[0]:
             return self._recheck()
-        return support.refresh.requests(self._batch) or None
+        return self.parts.refresh.requests(self._batch) or None
 
     def _find(self, at: Point, fallen: float, find: float, recheck: float) -> list[Request] | None:
         """Return the queries of the search, or those that make sure that nothing is left."""
-        search, support = self.parts.search, self.parts.support
+        search, refresh = self.parts.search, self.parts.refresh
         if search.exhausted and not self._partitions.here:
             return self._repartitioned(at, fallen)
         if find > 0.0 and find >= recheck:
             return search.requests(self._batch) or self.next(at, fallen)
         if recheck > 0.0:
             return self._recheck()
-        if support.refresh.pending:
-            return support.refresh.requests(self._batch)
+        if refresh.pending:
+            return refresh.requests(self._batch)
         return self._look_again(at, fallen)
 
     def _recheck(self) -> list[Request]:
@@ -236,14 +238,14 @@ class Agenda:
         unfound = search.recheck()
         if self._batch > 1:
             asked = [unfound, search.following(*self.fresh())] if changed else [unfound]
-            if support.refresh.pending:
-                asked += support.refresh.requests(self._batch - len(asked))
+            if self.parts.refresh.pending:
+                asked += self.parts.refresh.requests(self._batch - len(asked))
             return asked
-        if not support.refresh.pending:
+        if not self.parts.refresh.pending:
             return [unfound]
         if differences.noise and differences.pairs is None:
             return [unfound]  # the difference of two noisy values would be too uncertain
-        (inside,) = support.refresh.requests(1)
+        (inside,) = self.parts.refresh.requests(1)
         return [together(unfound, inside, self._following.append) or unfound]
 
     def _look_again(self, at: Point, fallen: float) -> list[Request] | None:
@@ -252,7 +254,7 @@ class Agenda:
         if self._partitions.here and not (noisy and self._fruitless < constants.PATIENCE):
             if self._stale:
                 self.doubt(0.0, last=True)
-                return self.parts.support.refresh.requests(self._batch)
+                return self.parts.refresh.requests(self._batch)
             if self._let_go(at, fallen):
                 return self.next(at, fallen)
             if search.kinks and not (noisy or search.thorough):
@@ -295,20 +297,21 @@ class Agenda:
         support, walls, told = self.parts.support, self.parts.walls, self._foretold
         slopes, diagonal = support.slopes, support.diagonal
         # An answer changes few of many slopes, and a path takes time in proportion to their number.
-        heard = 0 if told is None else support.refresh.answers - told.answers
-        if told is None or heard * constants.OUTDATED >= len(slopes) or (heard and not support.refresh.left):
+        refresh = self.parts.refresh
+        heard = 0 if told is None else refresh.answers - told.answers
+        if told is None or heard * constants.OUTDATED >= len(slopes) or (heard and not refresh.left):
             path = self.parts.stepper.path()
             # Walls may leave nothing of what the model hoped for; each coordinate alone still has its part.
             blocked = walls.stops is not None and not path.descends
             promise = support.known if blocked else -path.foreseen(1.0)
-            told = self._foretold = _Foretold(len(slopes), support.refresh.answers, promise)
+            told = self._foretold = _Foretold(len(slopes), refresh.answers, promise)
         # No step has been made yet along those found since: the model has their own curvature only.
         new = slice(told.size, None)
         return told.promise + walls.promise(support.indices[new], slopes[new], diagonal[new])
 
     def _refresh_cost(self) -> float:
         """Return the rounds until the gradient is known well enough: for all of it, or its largest part."""
-        left = self.parts.support.refresh.left
+        left = self.parts.refresh.left
         if self.parts.stepper.confidence.care > 100.0:
             return self.parts.ledger.rounds_of(left)
         return math.log2(1.0 + left) / math.log2(1.0 + self._batch)

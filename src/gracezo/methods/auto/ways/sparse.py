@@ -22,6 +22,7 @@ from gracezo.methods.auto.search.confirm import Found
 from gracezo.methods.auto.search.order import Rest, outside
 from gracezo.methods.auto.step.stepper import Stepper, Timing
 from gracezo.methods.auto.support.coordinates import Support
+from gracezo.methods.auto.support.refresh import Refresh
 from gracezo.methods.auto.verdict import Verdict
 from gracezo.methods.auto.ways import Ledger, Offer
 from gracezo.methods.auto.ways.agenda import Agenda, Draws, Parts
@@ -55,8 +56,9 @@ class Sparse:
 
         search = Search(differences, Belief(problem.free), found, walls)
         timing = Timing(constants.OVERHEAD, ledger)
-        stepper = Stepper(differences, walls, support, search, timing, ledger)
-        self._parts = Parts(problem, ledger, differences, walls, support, search, timing, stepper)
+        refresh = Refresh(support, differences, walls)
+        stepper = Stepper(differences, walls, refresh, search, timing, ledger)
+        self._parts = Parts(problem, ledger, differences, walls, support, refresh, search, timing, stepper)
         self._silent = True  # whether the coordinates outside of the support leave f as it is
         self.share = 0.0
         """The share of the coordinates that matter, as a mean over the last questions of the search."""
@@ -241,7 +243,7 @@ class Sparse:
     @property
     def promise(self) -> float:
         """The decrease that all slopes promise, those found and those that sums over the others show."""
-        return self._agenda.step_promise() + self._parts.support.refresh.promise + self._parts.search.promise
+        return self._agenda.step_promise() + self._parts.refresh.promise + self._parts.search.promise
 
     def end(self, at: Point, kinks_across: bool) -> Steps[Finish]:
         """Say why nothing is left to ask, given whether kinks are known to couple coordinates."""
