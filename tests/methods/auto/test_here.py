@@ -56,7 +56,7 @@ class TestWalls:
 
     def test_held_is_who_stands_at_a_wall_and_would_go_through(self) -> None:
         made = walls([0, 0, 0, -1], [1, 1, 1, 1], [0, 0, 1, 1])
-        assert made.held(np.arange(4), np.array([1.0, -1.0, -1.0, 1.0])).tolist() == [
+        assert made.active(np.arange(4), np.array([1.0, -1.0, -1.0, 1.0])).tolist() == [
             True,
             False,
             True,
@@ -67,7 +67,7 @@ class TestWalls:
 
     def test_no_more_is_promised_than_there_is_room_for(self) -> None:
         made = walls([0, 0], [1, 1], [0.5, 0.0])
-        # Along the first: 0.5·2 − ½·1·0.5²; the second is held.
+        # Along the first: 0.5·2 − ½·1·0.5²; the second is active.
         assert made.promise(np.arange(2), np.array([2.0, 3.0]), np.ones(2)) == 0.875
 
 
@@ -115,7 +115,7 @@ class TestPath:
         model = Model(50)
         curvatures = np.array([1e-6, 1.0, 1e3, 1e6])
         for signs in hadamard(4):
-            step = np.append(0.5 * signs / np.sqrt(curvatures), 0.0)  # the last has always been held
+            step = np.append(0.5 * signs / np.sqrt(curvatures), 0.0)  # the last has always been active
             model.learn(step, np.append(curvatures, 1.0) * step, np.append(curvatures, 1.0) * step)
         made = walls([-1e9] * 4 + [0], [1e9] * 5, [0] * 5)
         slopes = np.append(np.sqrt(curvatures), 1.0)

@@ -4,8 +4,8 @@ Without bounds there is room everywhere, and nothing here changes a number.
 
 - Probes lead inward: where the drawn side has too little room, the other is taken if it has more, and
   where neither has enough the weight is made so small that ε times the weight fits.
-- A coordinate whose way down is shut is *held*. It is no find, but it is known: it stays in the support,
-  whose refreshing notices when its slope turns and it may leave the wall.
+- A coordinate whose way down is shut belongs to the *active set*. It is no find, but it is known: it stays in
+  the support, whose refreshing notices when its slope turns and it may leave the wall.
 """
 
 from __future__ import annotations
@@ -87,8 +87,8 @@ class Walls:
             if (typical := float(np.median(room))) > 0.0:
                 weights = weights * np.minimum(room / typical, 1.0)
         drawn = reach * weights
-        held = self.box.inward(self._x, indices, drawn)
-        aimed = np.where(held == drawn, weights, held / reach)
+        inward = self.box.inward(self._x, indices, drawn)
+        aimed = np.where(inward == drawn, weights, inward / reach)
 
         def limit(box: Box, steps: FloatArray) -> FloatArray:
             room = box.ahead(self._x, indices, steps)
@@ -120,12 +120,12 @@ class Walls:
             return np.inf
         return float(self.box.ahead(self._x, np.array([coordinate]), np.array([-slope]))[0])
 
-    def held(self, indices: IntArray, slopes: FloatArray) -> BoolArray:
-        """Return which coordinates stand at a wall that shuts their way down: a bound or a kink."""
+    def active(self, indices: IntArray, slopes: FloatArray) -> BoolArray:
+        """Return the active set: those at a wall that shuts their way down, a bound or a kink."""
         return self._at(self.stops, indices, slopes)
 
-    def shut(self, indices: IntArray, slopes: FloatArray) -> BoolArray:
-        """Return which coordinates have their way down shut by a bound."""
+    def active_at_bounds(self, indices: IntArray, slopes: FloatArray) -> BoolArray:
+        """Return the active set of the bounds alone."""
         return self._at(self.box, indices, slopes)
 
     def _at(self, box: Box | None, indices: IntArray, slopes: FloatArray) -> BoolArray:

@@ -5,7 +5,7 @@ Limited-memory BFGS (Nocedal & Wright, Numerical Optimization, 2nd ed., algorith
 the pairs bear it out, with Powell's damping (ibid., procedure 18.2), because differences
 and kinks can make a pair violate the curvature condition.
 
-Coordinates that a wall holds stay where they are, and the direction is that of the others alone (the
+The active set, which walls hold, stays where it is, and the direction is that of the others alone (the
 two-metric projection of Bertsekas, *Projected Newton methods for optimization problems with simple
 constraints*, SIAM Journal on Control and Optimization 20(2), 1982). Those that the step would carry
 through a wall go up to it; the others are then asked again for a direction without them. Each trial is
@@ -21,8 +21,6 @@ import numpy as np
 from gracezo.core.types import BoolArray, FloatArray, IntArray, record
 from gracezo.methods.auto import constants
 from gracezo.methods.auto.here import BEYOND, Walls
-
-_POWERS = (1.0, 0.5, 0.0)  # of the measured diagonal, which the model may begin from
 
 
 class Model:
@@ -112,7 +110,7 @@ def _fitted(
         squares, changed = steps**2, changes**2
         logs = np.log(diagonal)
         most, chosen = -math.inf, diagonal
-        for power in _POWERS:
+        for power in (1.0, 0.5, 0.0):  # as measured, half way, all alike
             candidate = diagonal if power == 1.0 else np.exp(power * logs + (1.0 - power) * logs.mean())
             cosines = curvatures**2 / ((squares @ candidate) * (changed @ (1.0 / candidate)))
             explained = float(np.log(cosines).sum()) + (1.0 if power == 1.0 else 0.0)
@@ -225,7 +223,7 @@ def newton_path(
     """Return the way of a quasi-Newton step."""
     if walls.stops is None:
         return Path(walls, indices, slopes, model.direction(slopes, diagonal))
-    free = ~walls.held(indices, slopes)
+    free = ~walls.active(indices, slopes)
     step, wish = np.zeros(len(slopes)), np.zeros(len(slopes))
     while True:
         step[free] = wish[free] = model.direction(slopes, diagonal, free)[free]

@@ -232,7 +232,7 @@ class Stepper:
         measured = not self._refresh.pending
         self._refresh.settle()
         begun, slopes = at, support.slopes.copy()
-        at = yield from self._mind_kinks(at, start)
+        at = yield from self._locate_kinks(at, start)
         # A difference of slopes says something of the curvature only if both were measured.
         if self._made is not None and measured and self._made.measured:
             self._learn(self._made, slopes)
@@ -261,7 +261,7 @@ class Stepper:
         else:
             self.confidence.descended()
         if not self._differences.noise and self.lowest_met.value < min(at.value, best.value):
-            return self._land(at, bounds, doubt or 0.0)
+            return self._to_lowest(at, bounds, doubt or 0.0)
         if best.change >= 0.0:
             return Stepped(None if at is begun else at, doubt)
         ends = self._walls.reached(support.indices, path.asked(best.t))
@@ -289,7 +289,7 @@ class Stepper:
         change = np.where(crossed, support.smooth[:n] * made.step, slopes[:n] - made.slopes)
         self._model.learn(made.step, change, made.expected)
 
-    def _land(self, at: Point, bounds: Box | None, doubt: float) -> Stepped:
+    def _to_lowest(self, at: Point, bounds: Box | None, doubt: float) -> Stepped:
         """Go to the lowest point met, which is below what the step has come to."""
         lowest_met, support = self.lowest_met, self._support
         moved = lowest_met.point(bounds)
@@ -301,7 +301,7 @@ class Stepper:
         self._arrive(moved)
         return Stepped(moved, max(fall, doubt, self._refresh.doubt))
 
-    def _mind_kinks(self, at: Point, start: FloatArray) -> Steps[Point]:
+    def _locate_kinks(self, at: Point, start: FloatArray) -> Steps[Point]:
         """Locate the kinks that slopes have shown; return the present point, moved onto them."""
         before = self._ledger.rounds
         moved = yield from find_kinks(at, self._support, self._differences, start, self._timing.rate)

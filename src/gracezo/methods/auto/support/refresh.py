@@ -156,7 +156,7 @@ class Refresh:
         order, slopes = support.indices[members], support.slopes[members]
         weights, limits = walls.aim(order, weights, self._differences.size(1.0, 0.0))
         # What a bound holds has a slope that will stay; it is not to make looks at the others longer.
-        felt = np.where(walls.shut(order, slopes), 0.0, slopes)
+        felt = np.where(walls.active_at_bounds(order, slopes), 0.0, slopes)
         far, least = np.maximum(walls.plainly(order), kinks.reach[members]), np.zeros(n)
         np.divide(far, np.abs(weights), out=least, where=weights != 0.0)
         self._tree = RefreshTree(members, order, weights, scale, felt, least, limits)

@@ -73,6 +73,10 @@ class _Partitions:
         self.in_vain = self.in_vain + 1 if self.here and size == self.size else 0
         self.here, self.size = True, size
 
+    def moved(self) -> None:
+        """Note that the run has gone to another point."""
+        self.here = False
+
 
 @record
 class _Foretold:
@@ -126,7 +130,8 @@ class Agenda:
     def moved(self) -> None:
         """Note that the search was begun at another point."""
         self._notice()
-        self._partitions.here, self._last = False, self.parts.ledger.rounds
+        self._partitions.moved()
+        self._last = self.parts.ledger.rounds
 
     def doubt(self, doubt: float, last: bool = False) -> None:
         """Take the slopes of the support as predictions, which may hide a decrease of `doubt`."""

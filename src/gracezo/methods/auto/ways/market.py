@@ -115,6 +115,14 @@ class Account:
         self.due = rounds + self.waits * window
         self.waits *= 2
 
+    def retire(self) -> None:
+        """Be tried no more."""
+        self.due = math.inf
+
+    def discredit(self) -> None:
+        """Count what it brought when it was made last for nothing."""
+        self.rate = 0.0
+
 
 @dataclass(frozen=True, eq=False)
 class Trial:
@@ -188,7 +196,7 @@ class Market:
         except OutOfQueries:
             if account.way is not self._ways.dense:
                 raise
-            account.due = math.inf  # the budget does not reach for a gradient, but another way may go on
+            account.retire()  # the budget does not reach for a gradient, but another way may go on
             self._turn(self._accounts[self._ways.sparse])
             return at
         account.record.note(self._ledger.rounds - before, at.value, moved.value)
@@ -207,7 +215,7 @@ class Market:
             self._turn(accounts[self._ways.nonsmooth])
         elif self._unswept(at):
             self._swept = at.value
-            accounts[self._ways.dense].rate = 0.0
+            accounts[self._ways.dense].discredit()
             self._turn(accounts[self._ways.coordinates])
         elif not self._contested or not present.record:
             return

@@ -147,7 +147,7 @@ class Sparse:
         if parts.search.flat:
             return None
         rest, rng = self._agenda.fresh()
-        open_ = np.flatnonzero(~walls.shut(support.indices, support.slopes))
+        open_ = np.flatnonzero(~walls.active_at_bounds(support.indices, support.slopes))
         unsure = support.indices[np.flatnonzero(parts.stepper.confidence.unsure)]
         unsure = unsure[at.x[unsure] != self._start.x[unsure]]
         if 4 * len(unsure) > parts.ledger.queries:
