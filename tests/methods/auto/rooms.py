@@ -89,7 +89,7 @@ class World:
         bend = (
             0.5 * self.differences.curvatures.mean * float(written(request).values @ written(request).values)
         )
-        shares = np.array(request.shares)
+        shares = np.array(request.stencil.shares)
         return Change(*(shares * slope + shares**2 * bend).tolist())
 
     def ask(self, inquiry: Inquiry) -> tuple[Outcome, list[Request]]:

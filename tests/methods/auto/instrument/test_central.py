@@ -18,7 +18,7 @@ from gracezo.core.types import FloatArray
 from gracezo.methods.auto.here import Walls
 from gracezo.methods.auto.instrument.central import Pairs
 from gracezo.methods.auto.instrument.forward import Differences
-from gracezo.methods.auto.instrument.look import BOTH, CHECKED, Change, Look, Request, Room, answered
+from gracezo.methods.auto.instrument.look import Change, Look, Request, Room, Stencil, answered
 from gracezo.methods.auto.support.coordinates import Support
 from gracezo.methods.auto.support.refresh import Refresh
 from gracezo.problems import Attack
@@ -51,7 +51,9 @@ def test_both_sides_are_free_of_curvature(slope: float, curvature: float, cubic:
 
 def test_a_look_is_repeated_at_other_points_and_averaged() -> None:
     heard: list[Change] = []
-    request = Request(Few(np.array([1]), np.array([2.0])), Role.PROBE, heard.append, BOTH, repeats=2)
+    request = Request(
+        Few(np.array([1]), np.array([2.0])), Role.PROBE, heard.append, Stencil.CENTRAL, repeats=2
+    )
     steps = answered(Point(np.zeros(3), 1.0), [request])
     ask = next(steps)
     assert isinstance(ask, Ask)
@@ -107,7 +109,7 @@ def test_repeated_looks_tell_that_noise_is_larger_than_assumed() -> None:
         pairs = Pairs(1e-3)
         pairs.begin(0.1, Change(0.1, -0.1, 0.05))
         differences.look_to_both_sides(pairs)
-        look = Look(0.1, BOTH, 1e-2, 0.0, repeats=40)
+        look = Look(0.1, Stencil.CENTRAL, 1e-2, 0.0, repeats=40)
         heard: list[Change] = []
         request = look.request(Few(np.arange(4), np.ones(4)), Role.PROBE, heard.append)
         steps = answered(Point(np.zeros(4), 1.0), [request])
@@ -141,11 +143,11 @@ def test_pairs_stay_within_the_room_of_both_sides() -> None:
     pairs.begin(0.3, Change(0.3, -0.2, 0.14))
     differences.look_to_both_sides(pairs)
     free = differences.across(10.0, 1.0)
-    assert free.shares in (BOTH, CHECKED)
+    assert free.stencil in (Stencil.CENTRAL, Stencil.CHECKED)
     cut = differences.across(10.0, 1.0, room=Room(ahead=1.0, both=0.5 * free.eps))
     assert cut.eps == 0.5 * free.eps
     wall = differences.across(10.0, 1.0, room=Room(ahead=1.0, both=0.0))
-    assert len(wall.shares) == 1  # one side is left
+    assert wall.stencil is Stencil.FORWARD  # one side is left
 
 
 def test_kinks_are_asked_on_one_side() -> None:

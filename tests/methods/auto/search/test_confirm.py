@@ -40,7 +40,7 @@ def asked(confirmation: Confirmation, candidate: Candidate, line: Line) -> tuple
         length = down * float(written(request).values[0])
         try:
             wanted = steps.send(
-                [Change(*np.array([line(share * length) for share in request.shares]).tolist())]
+                [Change(*np.array([line(share * length) for share in request.stencil.shares]).tolist())]
             )
         except StopIteration as stop:
             return stop.value, requests
@@ -220,7 +220,7 @@ class TestBothSides:
         confirmation, _ = self.confirmation(1e-4, finds=3)
         answer, requests = asked(confirmation, candidate(slope, 1e-9), lambda x: 0.5 * x * x - slope * x)
         assert isinstance(answer, Found)
-        assert [len(request.shares) * request.repeats for request in requests] == [queries]
+        assert [len(request.stencil.shares) * request.repeats for request in requests] == [queries]
 
     def test_a_curvature_far_above_the_others_is_looked_at_again(self) -> None:
         confirmation, _ = self.confirmation(1e-4, finds=3)

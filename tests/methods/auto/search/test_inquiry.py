@@ -13,7 +13,7 @@ from tests.methods.auto.rooms import Sure, World, sparse, written
 from gracezo.core.asks import Role
 from gracezo.core.box import Box
 from gracezo.methods.auto.here import Walls
-from gracezo.methods.auto.instrument.look import AHEAD, BOTH, Change, Request
+from gracezo.methods.auto.instrument.look import Change, Request, Stencil
 from gracezo.methods.auto.search.explain import moment, place
 from gracezo.methods.auto.search.groups import Group, Several
 from gracezo.methods.auto.search.inquiry import Confirm, Cut, Inquiries, Label, Outcome
@@ -58,7 +58,7 @@ def test_k_is_the_sum_over_positions(seed: int, start: int, size: int, noisy: bo
     inquiries = world.inquiries()
     outcome, (asked,) = world.ask(inquiries.begin(group, Label(group.start, group.stop, 0.0)))
     assert outcome.groups == (group,)
-    assert (asked.shares, asked.role) == (BOTH if noisy else AHEAD, Role.PROBE)
+    assert (asked.stencil, asked.role) == (Stencil.CENTRAL if noisy else Stencil.FORWARD, Role.PROBE)
     assert group.family is not None
     assert group.direct
     true = float(np.arange(group.start, group.stop) @ world.shares[group.start : group.stop])
@@ -74,7 +74,7 @@ def test_where_looks_go_to_both_sides_labels_do(at: int) -> None:
     inquiries = world.inquiries()
     outcome, (labels,) = world.ask(inquiries.begin(group, Label(0, 1000, 0.0)))
     assert outcome.groups == (group,)
-    assert labels.shares is BOTH
+    assert labels.stencil is Stencil.CENTRAL
     steps = labels_of(world, labels, 0)
     assert steps == pytest.approx(-steps[::-1])
     about = moment(group, world.order, world.belief)
@@ -89,7 +89,7 @@ def test_labels_stay_on_one_side_where_a_bound_is_near() -> None:
     world = World(np.ones(1000), noise=1e-9)
     world.order.limits = (np.ones(1000), np.full(1000, 1e-15))  # ahead, and behind
     _, (labels,) = world.ask(world.inquiries().begin(world.group(), Label(0, 1000, 0.0)))
-    assert labels.shares is AHEAD
+    assert labels.stencil is Stencil.FORWARD
     assert (written(labels).values / world.order.weights > 0.0).all()
 
 

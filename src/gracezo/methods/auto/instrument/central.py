@@ -17,7 +17,7 @@ from statistics import median
 import numpy as np
 
 from gracezo.methods.auto import constants
-from gracezo.methods.auto.instrument.look import BOTH, CHECKED, NEAR, Change, Look
+from gracezo.methods.auto.instrument.look import NEAR, Change, Look, Stencil
 
 _LEFT = math.sqrt(1.5)  # times σ: the noise of what a checked look leaves off its parabola
 _CUBIC, _QUARTIC = 0.05, 0.02  # what may be left beside it, of the odd and the even change: bends, not breaks
@@ -89,7 +89,7 @@ class Pairs:
         often = self.often(error, about)
         return Look(
             eps,
-            CHECKED if eps > constants.HALF_AGAIN * self._regular else BOTH,
+            Stencil.CHECKED if eps > constants.HALF_AGAIN * self._regular else Stencil.CENTRAL,
             error / math.sqrt(often),
             min((eps / self._wave) ** 2, constants.SLIGHT),
             repeats=often,
@@ -101,12 +101,12 @@ class Pairs:
         Each of them bends f by several times the noise, so that what noise hides of it is well below.
         """
         eps = min(constants.TRUST * math.sqrt(self.noise), length)
-        return Look(eps, BOTH, self.error(eps, self.repeats), 0.0, repeats=self.repeats)
+        return Look(eps, Stencil.CENTRAL, self.error(eps, self.repeats), 0.0, repeats=self.repeats)
 
     def read(self, look: Look, change: Change) -> tuple[float, float]:
         """Return the derivative that a look shows, and its error."""
         self._hear(change)
-        if look.shares is CHECKED:
+        if look.stencil is Stencil.CHECKED:
             if not self.regular(change):
                 # Too far: what was asked nearer has to do.
                 self._irregular = min(self._irregular, look.eps)

@@ -29,7 +29,7 @@ from gracezo.estimators.noise import POINTS, grid, measure_noise, quantum
 from gracezo.methods.auto import constants
 from gracezo.methods.auto.instrument.central import Pairs
 from gracezo.methods.auto.instrument.forward import Differences
-from gracezo.methods.auto.instrument.look import AHEAD, CHECKED, Along, Change, Request, answered
+from gracezo.methods.auto.instrument.look import Along, Change, Request, Stencil, answered
 
 # Times where a coarse f has changed: powers of the golden ratio, nowhere equally spaced.
 _BEYOND = tuple((0.5 * (1.0 + math.sqrt(5.0))) ** power for power in (2, 3, 5))
@@ -307,7 +307,7 @@ class FirstLook:
         if far <= (0.0 if loud else differences.single(self._along.squares, 0.0)):
             return False  # a bound is too near
         for _ in range(constants.NOISY_LOOKS):
-            (change,) = yield from self._ask(at, [far], CHECKED)
+            (change,) = yield from self._ask(at, [far], Stencil.CHECKED)
             bend = max(abs(change.even), differences.noise) / differences.scale
             if bend > 4.0:
                 longest = far
@@ -335,7 +335,7 @@ class FirstLook:
         return differences.pairs is not None
 
     def _ask(
-        self, at: Point, distances: Sequence[float], shares: tuple[float, ...] = AHEAD
+        self, at: Point, distances: Sequence[float], stencil: Stencil = Stencil.FORWARD
     ) -> Steps[list[Change]]:
         """Ask all coordinates at some distances."""
         changes: list[Change] = []
@@ -347,7 +347,7 @@ class FirstLook:
             self.flat = self.flat and change.ahead == 0.0
 
         requests = [
-            Request(self._along.move.times(distance), Role.PROBE, absorb, shares) for distance in distances
+            Request(self._along.move.times(distance), Role.PROBE, absorb, stencil) for distance in distances
         ]
         yield from answered(at, requests)
         self._looks.sort()

@@ -23,7 +23,7 @@ from gracezo.core.types import FloatArray
 from gracezo.estimators.noise import printed
 from gracezo.methods.auto import constants
 from gracezo.methods.auto.instrument.central import Pairs
-from gracezo.methods.auto.instrument.look import AHEAD, EVERYWHERE, Change, Look, Room
+from gracezo.methods.auto.instrument.look import EVERYWHERE, Change, Look, Room, Stencil
 
 _ULP = float(np.finfo(np.float64).eps)
 _TINY = float(np.finfo(np.float64).tiny)
@@ -358,7 +358,7 @@ class Differences:
 
     def read(self, look: Look, change: Change, foreseen: float = 0.0) -> tuple[float, float]:
         """Return the derivative that a look shows beyond what was foreseen, and its error."""
-        if self.pairs is not None and look.shares is not AHEAD:
+        if self.pairs is not None and look.stencil is not Stencil.FORWARD:
             value, error = self.pairs.read(look, change)
             self.values.hear(max(self.noise, self.pairs.noise), self.values.coarse)
             return value - foreseen, error
@@ -373,7 +373,7 @@ class Differences:
     def _ahead(self, doubtful: float, about: float, known: float, most: float, least: float = 0.0) -> Look:
         eps = min(max(self.size(doubtful, about), least), most)
         error = self.rounding / eps + 0.5 * eps * doubtful
-        return Look(eps, AHEAD, error, self._ulp_x / eps, bias=0.5 * eps * known)
+        return Look(eps, Stencil.FORWARD, error, self._ulp_x / eps, bias=0.5 * eps * known)
 
     def size(self, curvature: float, about: float) -> float:
         """Return ε for one query along a set: its C is uncertain by `curvature`, its U `about` so large."""

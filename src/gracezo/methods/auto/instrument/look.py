@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from enum import Enum
 from typing import NamedTuple
 
 import numpy as np
@@ -24,11 +25,23 @@ from gracezo.methods.auto import constants
 _ONCE = [1.0]
 
 
-AHEAD = (1.0,)
-BOTH = (1.0, -1.0)
 NEAR = 0.5
-CHECKED = (1.0, -1.0, NEAR)
-"""Where to look, in multiples of the displacement: one side; both; and near, to see how f bends."""
+"""Where to look near, to see how f bends: half way."""
+
+
+class Stencil(Enum):
+    """The difference that a look takes: where it asks f, in multiples of the displacement."""
+
+    FORWARD = (1.0,)
+    CENTRAL = (1.0, -1.0)
+    CHECKED = (1.0, -1.0, NEAR)
+    """Central, and near."""
+
+    @property
+    def shares(self) -> tuple[float, ...]:
+        """The multiples."""
+        multiples: tuple[float, ...] = self.value
+        return multiples
 
 
 @record
@@ -71,7 +84,7 @@ def unheard(change: Change) -> None:
 
 @record
 class Request:
-    """A displacement from the present point, at which multiples of it to look, and who absorbs the change.
+    """A displacement from the present point, the difference to take along it, and who absorbs the change.
 
     Where it only has to be made sure of what is foreseen: the change to expect, and by how much it may be
     off.
@@ -80,14 +93,14 @@ class Request:
     move: Move
     role: Role
     absorb: Callable[[Change], None] = unheard
-    shares: tuple[float, ...] = AHEAD
+    stencil: Stencil = Stencil.FORWARD
     repeats: int = 1
     expected: float = math.nan
     allowed: float = 0.0
 
     def heard_by(self, absorb: Callable[[Change], None]) -> Request:
         """Return the same for somebody else."""
-        return Request(self.move, self.role, absorb, self.shares, self.repeats, self.expected, self.allowed)
+        return Request(self.move, self.role, absorb, self.stencil, self.repeats, self.expected, self.allowed)
 
 
 class Room(NamedTuple):
@@ -117,8 +130,8 @@ class Look:
     ----------
     eps
         The distance.
-    shares
-        At which multiples of it.
+    stencil
+        The difference that it takes.
     fixed, relative
         The error of the derivative: a part of its own, and one in proportion to it.
     bias
@@ -128,7 +141,7 @@ class Look:
     """
 
     eps: float
-    shares: tuple[float, ...]
+    stencil: Stencil
     fixed: float
     relative: float
     bias: float = 0.0
@@ -148,7 +161,7 @@ class Look:
             along.times(self.eps),
             role,
             absorb,
-            self.shares,
+            self.stencil,
             self.repeats,
             expected,
             self.eps * allowed,
@@ -184,12 +197,12 @@ def answered(at: Point, requests: Sequence[Request]) -> Steps[Heard]:
         request.move.times(scale * share)
         for request in requests
         for scale in _scales(request)
-        for share in request.shares
+        for share in request.stencil.shares
     ]
     found, values = yield from insisted(at, rows_of(moves), role)
     low, start = lowest(values), 0
     for request in requests:
-        stop = start + request.repeats * len(request.shares)
+        stop = start + request.repeats * len(request.stencil.shares)
         request.absorb(_change(found[start:stop], request))
         start = stop
     return Heard(moves[low], float(values[low]))
@@ -221,7 +234,7 @@ def _change(found: FloatArray, request: Request) -> Change:
     scales = np.array(_scales(request))
     changes = found.reshape(len(scales), -1) / scales[:, np.newaxis]
     change = Change(*changes.mean(axis=0).tolist())
-    if changes.shape[1] < len(BOTH):
+    if changes.shape[1] < len(Stencil.CENTRAL.shares):
         return change
     odd = 0.5 * (changes[:, 0] - changes[:, 1])  # has half the variance of f
     return replace(change, noise=2.0 * float(odd.var(ddof=1)), degrees=len(changes) - 1)
@@ -239,7 +252,7 @@ def together(first: Request, second: Request, follow: Callable[[Request], None])
 
     A small miss is put down to the second.
     """
-    if first.shares is not second.shares or first.shares is CHECKED:
+    if first.stencil is not second.stencil or first.stencil is Stencil.CHECKED:
         return None
 
     def absorb(change: Change) -> None:
@@ -259,11 +272,11 @@ def together(first: Request, second: Request, follow: Callable[[Request], None])
         beside(first.move, second.move),
         Role.PROBE,
         absorb,
-        first.shares,
+        first.stencil,
         max(first.repeats, second.repeats),
     )
 
 
 def _foreseen(request: Request) -> Change:
     expected = request.expected
-    return Change(expected, -expected) if request.shares is BOTH else Change(expected)
+    return Change(expected, -expected) if request.stencil is Stencil.CENTRAL else Change(expected)

@@ -24,7 +24,7 @@ from gracezo.methods.auto.belief import Belief
 from gracezo.methods.auto.here import Walls
 from gracezo.methods.auto.instrument.central import Pairs
 from gracezo.methods.auto.instrument.forward import Differences
-from gracezo.methods.auto.instrument.look import BOTH, CHECKED, Change, Request, Room
+from gracezo.methods.auto.instrument.look import Change, Request, Room, Stencil
 
 
 @dataclass(frozen=True)
@@ -344,8 +344,8 @@ class Confirmation:
             length = min(wanted, room)
             often = pairs.often(pairs.error(length), slope)
             error, noise = pairs.error(length, often), pairs.noise / math.sqrt(often)
-            shares = CHECKED if pairs.unsure else BOTH
-            (change,) = yield [Request(candidate.move(length), Role.CONFIRM, shares=shares, repeats=often)]
+            stencil = Stencil.CHECKED if pairs.unsure else Stencil.CENTRAL
+            (change,) = yield [Request(candidate.move(length), Role.CONFIRM, stencil=stencil, repeats=often)]
             # Asked downhill: the change is negative where the slope has the expected sign.
             measured = -math.copysign(1.0, slope) * change.odd / length
             curvature = 2.0 * change.even / length**2

@@ -25,7 +25,7 @@ from gracezo.methods.auto import constants
 from gracezo.methods.auto.belief import Belief, Evidences
 from gracezo.methods.auto.here import Walls
 from gracezo.methods.auto.instrument.forward import Differences
-from gracezo.methods.auto.instrument.look import AHEAD, Change, Look, Request
+from gracezo.methods.auto.instrument.look import Change, Look, Request, Stencil
 from gracezo.methods.auto.search.confirm import Candidate, Confirmation, Found, Kink, Wrong
 from gracezo.methods.auto.search.explain import (
     Explanation,
@@ -204,7 +204,7 @@ class Inquiries:
             return True
         squares = self.order.squares(group.start, group.stop) / 3.0
         look = self.differences.across(squares, group.u)
-        both = look.shares is not AHEAD
+        both = look.stencil is not Stencil.FORWARD
         share = math.sqrt(1.0 / 3.0) if both else 1.0  # labels in the root mean square
         error = self.differences.met * math.hypot(look.error(group.u), share * group.error)
         error = self.belief.deviation(squares, error) / (1.0 + both)
@@ -270,7 +270,7 @@ class Inquiries:
 
         scheme = labelled(whole, self.differences.pairs is not None or (not whole and self._smooth))
         look = asked(scheme)
-        if look.shares is AHEAD and scheme.both and order.limits is not None:  # a wall is near
+        if look.stencil is Stencil.FORWARD and scheme.both and order.limits is not None:  # a wall is near
             scheme = labelled(whole, both=False)
             look = asked(scheme)
         (change,) = yield [look.request(order.move(start, stop, scheme), Role.PROBE)]

@@ -214,7 +214,9 @@ class Sparse:
                 self.done = True
                 break
             refreshing = sum(
-                len(request.shares) * request.repeats for request in requests if request.role is Role.REFRESH
+                len(request.stencil.shares) * request.repeats
+                for request in requests
+                if request.role is Role.REFRESH
             )
             before = ledger.rounds
             heard = yield from answered(at, requests)
