@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gracezo.methods.auto.belief import Belief, Density, Evidences
+from gracezo.methods.auto.belief import Belief, Evidences
 
 
 @dataclass
@@ -138,17 +138,28 @@ def test_one_spike_alone_has_its_ratio_at_an_integer() -> None:
     assert beyond < 1e-6
 
 
-def test_the_size_of_a_spike_is_the_median_of_those_met_lately() -> None:
-    belief = Belief(100)
-    assert belief.size == 0.0
-    for size in (-5.0, 1.0, 3.0):
+def test_a_group_near_zero_holds_none_but_two_that_cancel() -> None:
+    belief = believing(simulated(1e-3, 16, 0))
+    for size in (0.9, 1.0, 1.1, 0.8, 1.2, 1.0, 0.9, 1.1):
         belief.meet(size)
-    assert belief.size == 3.0
-    for _ in range(31):
-        belief.meet(0.5)
-    assert belief.size == 0.5
+        belief.density.found()
+    for n in (5_000, 2_000, 1_000, 500):
+        belief.density.saw_labels(n, True)
+    small, large = Said(0.01, 1e-9, 100.0, 100.0), Said(0.05, 1e-9, 2500.0, 2500.0)
+    few, more = belief.missed(Evidences.of([small, large])).tolist()
+    assert few < 0.01  # a spike would be a hundred deviations away
+    assert few < more  # but in many coordinates there may be two
+
+
+def test_a_second_search_looks_for_what_the_first_has_left() -> None:
+    belief = believing(simulated(1e-3, 16, 0))
+    belief.meet(0.05)
+    group = Evidences.of([Said(0.02, 1e-9, 400.0, 400.0)])
+    before = belief.missed(group)[0]
+    belief.search_again(0.2, 10_000)
+    assert belief.missed(group)[0] < 0.5 * before
     belief.begin()
-    assert belief.size == 0.0
+    assert belief.unseen == 1.0
 
 
 def test_failures_in_a_row_make_a_success_unlikely_never_impossible() -> None:
@@ -161,48 +172,6 @@ def test_failures_in_a_row_make_a_success_unlikely_never_impossible() -> None:
     for _ in range(50):
         belief.tried(0, True)
     assert belief.rate(0) > 0.99
-
-
-class TestDensity:
-    """How many coordinates matter."""
-
-    def test_it_learns_that_few_or_many_matter(self) -> None:
-        few, many = Density(10_000, 0.9), Density(10_000, 0.9)
-        for n in (10_000, 5_000, 2_500):
-            few.saw_split(n, one_sided=True)
-            many.saw_split(n, one_sided=False)
-        assert few.alone(1_000) > 0.9
-        assert many.alone(1_000) < 0.5
-        assert few.none(np.array([1_000.0]))[0] > 0.7 > many.none(np.array([1_000.0]))[0]
-
-    def test_a_set_cut_in_more_parts_is_less_likely_in_one(self) -> None:
-        eight, two = Density(1_000, 0.9), Density(1_000, 0.9)
-        for _ in range(3):
-            eight.saw_split(1_000, one_sided=True, parts=8)
-            two.saw_split(1_000, one_sided=True, parts=2)
-        assert eight.alone(500) > two.alone(500)
-
-    def test_so_many_as_were_found_there_are_at_least(self) -> None:
-        density = Density(1_000, 0.9)
-        before = density.none(np.array([10.0, 100.0]))
-        for _ in range(50):
-            density.found()
-        after = density.none(np.array([10.0, 100.0]))
-        assert (after < before).all()
-        assert after[1] < 0.01  # fifty in a thousand: five in a hundred
-
-    @given(n=st.floats(1.0, 1e4), found=st.integers(0, 30), decoded=st.lists(st.booleans(), max_size=6))
-    @settings(max_examples=40)
-    def test_chances_are_those_of_poisson_numbers(self, n: float, found: int, decoded: list[bool]) -> None:
-        density = Density(10_000, 0.9)
-        for _ in range(found):
-            density.found()
-        for one in decoded:
-            density.saw_labels(n, one)
-        none, fewer = density.none(np.array([n, 2.0 * n]))
-        assert 0.0 <= fewer <= none <= 1.0
-        assert fewer >= none**2 - 1e-12  # Jensen: over a mixture of densities
-        assert 0.0 <= density.alone(2.0 * n) <= density.alone(n) <= 1.0
 
 
 @settings(max_examples=60)

@@ -37,20 +37,23 @@ def test_two_that_only_matter_together_are_found(seed: int) -> None:
     assert result.fun < 1e-8, result.message
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_shallow_ripples_are_no_minimum(seed: int) -> None:
+def test_shallow_ripples_are_no_minimum() -> None:
     """Steps come out as foreseen above ripples of half a percent; the end is in one of them."""
-    rng = np.random.default_rng(seed)
-    goal = rng.uniform(0.3, 1.0, 5) * rng.choice([-1.0, 1.0], 5)
+    ends = []
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        goal = rng.uniform(0.3, 1.0, 5) * rng.choice([-1.0, 1.0], 5)
 
-    def f(x: FloatArray) -> float:
-        y = x[:5] - goal
-        return float(y @ y + 0.005 * (1.0 - np.cos(2.0 * np.pi * y / 0.05)).sum())
+        def f(x: FloatArray, goal: FloatArray = goal) -> float:
+            y = x[:5] - goal
+            return float(y @ y + 0.005 * (1.0 - np.cos(2.0 * np.pi * y / 0.05)).sum())
 
-    result = gracezo.minimize(f, np.zeros(50), seed=seed, max_queries=1000)
-    assert result.fun <= 0.05, result.message
-    assert not result.success or result.fun < 1e-6
-    assert result.status == 1 or re.search("rough", result.message) or result.fun < 1e-6
+        result = gracezo.minimize(f, np.zeros(50), seed=seed, max_queries=1000)
+        assert not result.success or result.fun < 1e-6
+        assert result.status == 1 or re.search("rough", result.message) or result.fun < 1e-6
+        ends.append(result.fun)
+    assert np.mean(ends) <= 0.03  # half of what one ripple of each coordinate is deep
+    assert max(ends) <= 0.1
 
 
 @pytest.mark.parametrize("seed", SEEDS)

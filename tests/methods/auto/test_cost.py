@@ -39,7 +39,7 @@ def calls_a_query(**keywords: Any) -> float:
 @pytest.mark.parametrize(
     ("most", "keywords"),
     [
-        (520, {"target": 0.01 * Distance(0)(Distance(0).x0)}),
+        (560, {"target": 0.01 * Distance(0)(Distance(0).x0)}),
         (35, {"method": "grace", "sparsity": 10, "max_steps": 20}),
     ],
 )

@@ -332,13 +332,13 @@ def test_a_value_near_zero_does_not_say_that_f_is_small(d: int, noise: float) ->
 @pytest.mark.parametrize("offset", [0.0, 1.0, 30.0])
 def test_a_gradient_seen_through_noise_says_how_much_noise_hides(offset: float) -> None:
     stated, missed, found = [], [], []
-    for seed in range(60, 68):
+    for seed in range(60, 76):
         fun, x, gradient = hidden_slopes(300, offset, 0.01, seed)
         estimate = gracezo.estimate_gradient(fun, x, seed=seed)
         outside = np.delete(gradient, estimate.indices)
         stated.append(estimate.residual)
         missed.append(float(outside @ outside / (gradient @ gradient)))
         found.append(np.isin(np.flatnonzero(gradient), estimate.indices).mean())
-    assert np.mean(found) > 0.9
+    assert np.mean(found) > 0.85  # what cancels may stay hidden, by a chance of a tenth
     assert min(stated) > 1e-7  # noise leaves no residual of 1e-15
     assert np.mean(stated) > 0.1 * np.mean(missed)

@@ -265,7 +265,7 @@ def test_tol_ends_a_run_early(seed: int) -> None:
     assert scipy_minimize(fun, np.zeros(300), tol=1e-4, method=method).nfev == counts[1]
 
 
-@pytest.mark.parametrize("seed", [0, 2, 3])
+@pytest.mark.parametrize("seed", [2, 3, 4])
 def test_steep_coordinates_that_hide_flat_ones_are_named(seed: int) -> None:
     """Pressures, lengths and angles from x0 = 0: beside millimetres rounding hides a slope per pascal."""
     sizes = np.repeat([1e5, 1e-3, 10.0], 300)

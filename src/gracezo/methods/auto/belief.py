@@ -12,10 +12,7 @@ is U(B) up to e; it is an error of the *reading* "one spike explains this": a su
 holds spikes of the size of those met, or (by a small chance) one of any size. With no background to be seen,
 σ is e, and nothing here changes a number.
 
-ρ is a posterior, too. A non-empty group of n holds Poisson(λ) spikes, λ = ρ·n, given at least one: exactly
-one with probability λ/(e^λ − 1), and all of them in one of m equal parts with probability
-m·(e^{λ/m} − 1)/(e^λ − 1). Each cut and each decoded label is evidence; old evidence fades, because the scale
-that matters changes.
+How many spikes there are and how large, as far as those met tell, is in `spikes.py`.
 
 All of this holds for the point around which it was measured. After steps that came out as foreseen it is
 true still, as a rule; after others it may not be: that is *drift*. What a recheck would find is foreseen from
@@ -26,20 +23,19 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from statistics import median
 from typing import Protocol
 
 import numpy as np
-from scipy.special import gammainc
 
-from gracezo.core.types import FloatArray, record
+from gracezo.core.types import BoolArray, FloatArray, record
 from gracezo.methods.auto import constants
+from gracezo.methods.auto.spikes import Density, Sizes, normal
 
 _LOGS = np.linspace(-32.0, 2.0, 120)
 _GRID = np.exp(_LOGS)  # τ in units of the largest sum met
 _NEVER = 1e-300
 _KEPT = 1000  # chances that are remembered
-_SURE = 0.98  # of a spike of the size of those met, at most
+_QUANTILES = np.array([0.1, 0.3, 0.5, 0.7, 0.9])  # of the posterior of τ, that stand for it
 
 
 class Evidence(Protocol):
@@ -74,6 +70,11 @@ class Evidences:
         u, error, squares, spread = table.reshape(-1, 4).T
         return cls(u, error, squares, spread, about[:, 0], about[:, 1])
 
+    @property
+    def plain(self) -> BoolArray:
+        """Whether each of them says anything."""
+        return np.asarray((self.squares > 0.0) & (np.abs(self.u) > self.error))
+
 
 class Belief:
     """What is believed of the gradient.
@@ -90,9 +91,10 @@ class Belief:
         self._taus: FloatArray = np.zeros(1)
         self._posterior: FloatArray = np.ones(1)
         self._held: dict[tuple[float, ...], float] = {}  # chances, by what they depend on
-        self._sizes: list[float] = []  # |derivative| of the spikes met under these weights
-        self.size = 0.0
-        """The size of a spike: the median of those met; zero while there is none."""
+        self.sizes = Sizes(d)
+        """Of the spikes met under these weights."""
+        self.unseen = 1.0
+        """Share of the spikes that the density tells which may not have been found by earlier searches."""
         self._downhill = [(1.0, 1.0), (1.0, 1.0)]  # by sign of U: confirmed, and tried
         self._tries = [0, 0]  # the same, all that were ever made
         self.tau = 0.0
@@ -104,33 +106,43 @@ class Belief:
 
     def begin(self) -> None:
         """Forget the spikes met: other weights are drawn, or the point has moved."""
-        self._sizes = []
-        self.size = 0.0
+        self.sizes.forget()
+        self.unseen = 1.0
 
     def meet(self, size: float) -> None:
         """Take in the derivative of a coordinate found."""
-        self._sizes.append(abs(size))
-        self.size = median(self._sizes[-31:])
+        self.sizes.meet(abs(size), self.tau)
+
+    def search_again(self, left: float, n: int) -> None:
+        """Begin with other weights, after a search of n coordinates that has left so many spikes."""
+        self.unseen = min(left / max(self.density.mean * n, 1.0), 1.0)
 
     def learn(self, groups: Sequence[Evidence]) -> None:
         """Learn τ from the open groups."""
         heard = [group for group in groups if group.squares > 0.0]
         top = max((abs(group.u) for group in heard), default=0.0)
-        top = max([top, *self._sizes[-31:]])
+        top = max(top, self.sizes.largest)
         if top == 0.0:
             return
         said = Evidences.of(heard)
         self._taus = taus = top * _GRID
         # A row for each group.
-        u, squares, error = said.u[:, None], said.squares[:, None], said.error[:, None]
-        known = self._occupied(said.spread)[:, None]
-        empty, spiked = self._mixture(
-            [(u, squares * (taus * taus) + error * error, 1.0)], known, constants.UNLIKE
-        )
-        log = np.add.reduce(np.log(empty + spiked + _NEVER), axis=0)
+        square, squares, error = (said.u**2)[:, None], said.squares[:, None], said.error[:, None]
+        known, size = self._occupied(said.spread)[0][:, None], self.sizes.typical
+        variance = squares * (taus * taus) + error * error
+        like = (1.0 - constants.UNLIKE) * (1.0 - known)
+        like = like * np.exp(-0.5 * square / variance) / np.sqrt((2.0 * math.pi) * variance)
+        unlike = np.maximum(self.sizes.novelty * known, constants.UNLIKE) * (0.5 / constants.RANGE)
+        like += unlike / np.sqrt(variance + square)
+        if size:
+            # For the sake of τ spikes may be of any size up to about those met, with long tails.
+            width = variance + size**2
+            like += (1.0 - self.sizes.novelty) * known * np.sqrt(width) / (math.pi * (width + square))
+        log = np.add.reduce(np.log(like + _NEVER), axis=0)
         weight = np.exp(log - np.maximum.reduce(log))
         self._posterior = weight / np.add.reduce(weight)
         self.tau = top * math.exp(float(self._posterior @ _LOGS))
+        self.sizes.stand_out(self.tau)
 
     @property
     def least(self) -> float:
@@ -141,73 +153,79 @@ class Belief:
         """Return the standard deviation of a sum without spikes."""
         return math.hypot((self.tau if tau is None else tau) * math.sqrt(squares), error)
 
-    def _occupied(self, spread: FloatArray) -> FloatArray:
-        """Return the chance that each of so many positions holds a spike of the size of those met."""
-        return np.minimum(1.0 - self.density.none(spread), _SURE)
+    def _occupied(self, spread: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the chances that so many positions hold spikes of the size of those met, and one alone."""
+        spread = self.unseen * spread
+        known = np.minimum(1.0 - self.density.none(spread), 0.98)
+        return known, np.minimum(self.density.one(spread), known)
 
-    def _mixture(
-        self, sums: Sequence[tuple[FloatArray, FloatArray, float]], known: FloatArray, unknown: float
+    def _without(
+        self, sums: Sequence[tuple[FloatArray, FloatArray]], known: FloatArray, unknown: float
     ) -> tuple[FloatArray, FloatArray]:
-        """Return the likelihoods of sums over the same groups: by background alone, and with spikes.
+        """Return the likelihoods of sums over the same groups: by background, by a spike unlike those met.
 
-        A sum has a value, its variance without spikes, and the share of a spike's size that shows in it: a
-        normal density, one of no known size, and Cauchy's, whose width is what a spike and the rest have.
+        A sum has a value, and its deviation without spikes.
         """
-        size = self.size
         empty = (1.0 - known) * (1.0 - unknown)
-        met = known
-        unlike: FloatArray | float = unknown if size else np.maximum(known, unknown)
-        for u, variance, share in sums:
-            square = u * u
-            empty = empty * np.exp(-0.5 * square / variance) / np.sqrt((2.0 * math.pi) * variance)
-            unlike = unlike * (0.5 / constants.RANGE) / np.sqrt(variance + square)
-            if size:
-                width = variance + (share * size) ** 2
-                met = met * np.sqrt(width) / (math.pi * (width + square))
-        return empty, np.asarray(met + unlike if size else unlike)
+        unlike = np.maximum(self.sizes.novelty * known, unknown)
+        for u, deviation in sums:
+            empty = empty * normal(u, deviation)
+            unlike = unlike * 0.5 / constants.RANGE / np.hypot(deviation, u)
+        return empty, unlike
+
+    def _likelihoods(self, groups: Evidences, tau: float, unknown: float) -> tuple[FloatArray, ...]:
+        """Return those of groups: without spikes; with spikes; and by how much these would be missed."""
+        known, alone = self._occupied(groups.spread)
+        sums = [(groups.u, np.sqrt(tau**2 * groups.squares + groups.error**2))]
+        shown = [1.0]
+        if len(groups.moment):
+            # What cancels in U shows in K: spikes at positions from −1 to 1 have 0.6 of their size there.
+            sums.append((groups.moment, np.sqrt(tau**2 * groups.squares / 3.0 + groups.blur**2)))
+            shown.append(0.6)
+        empty, unlike = self._without(sums, known, unknown)
+        if not self.sizes.typical:
+            return empty, unlike, unlike
+        alone, known = (1.0 - self.sizes.novelty) * alone, (1.0 - self.sizes.novelty) * known
+        several = known - alone
+        for (u, deviation), share in zip(sums, shown, strict=True):
+            several = several * normal(u, np.hypot(math.sqrt(2.0) * share * self.sizes.typical, deviation))
+        one, missed = self.sizes.likely(*sums[0])
+        for (u, deviation), share in zip(sums[1:], shown[1:], strict=True):
+            alone = alone * normal(u, np.hypot(share * self.sizes.typical, deviation))
+        return empty, alone * one + several + unlike, alone * missed + several + unlike
 
     def holds(self, group: Evidence) -> float:
         """Return the chance that a group holds spikes."""
         # Prices are asked for again and again while nothing has been learned.
-        state = group.u, group.error, group.squares, group.spread, self.tau, self.size, self.density.learned
+        learned = self.tau, self.sizes.typical, self.density.learned
+        state = group.u, group.error, group.squares, group.spread, *learned
         chance = self._held.get(state)
         if chance is None:
             if len(self._held) > _KEPT:
                 self._held.clear()
-            chance = self._held[state] = self._chance(group)
+            chance = self._held[state] = float(self.chances(Evidences.of([group]))[0])
         return chance
-
-    def _chance(self, group: Evidence) -> float:
-        """Return what `chances` says of a single group: arrays of one number would take ten times as long."""
-        if not (group.squares > 0.0 and abs(group.u) > group.error):
-            return 0.0
-        square, size, unknown = group.u**2, self.size, constants.UNLIKE
-        variance = self.tau**2 * group.squares + group.error**2
-        if variance == 0.0:
-            return 1.0  # there is nothing else that it could be
-        known = min(1.0 - self.density.no(group.spread), _SURE)
-        empty = (1.0 - known) * (1.0 - unknown) * math.exp(-0.5 * square / variance)
-        empty /= math.sqrt(2.0 * math.pi * variance)
-        spiked = (unknown if size else max(known, unknown)) * (0.5 / constants.RANGE)
-        spiked /= math.sqrt(variance + square)
-        if size:
-            width = variance + size**2
-            spiked += known * math.sqrt(width) / (math.pi * (width + square))
-        return spiked / (spiked + empty + _NEVER)
 
     def chances(
         self, groups: Evidences, tau: float | None = None, unknown: float | None = None
     ) -> FloatArray:
         """Return the chance of each group that it holds spikes; `unknown` is that of one unlike those met."""
-        tau = self.tau if tau is None else tau
         unknown = constants.UNLIKE if unknown is None else unknown
-        sums = [(groups.u, tau**2 * groups.squares + groups.error**2, 1.0)]
-        if len(groups.moment):
-            # What cancels in U shows in K.
-            sums.append((groups.moment, tau**2 * groups.squares / 3.0 + groups.blur**2, 0.6))
-        empty, spiked = self._mixture(sums, self._occupied(groups.spread), unknown)
-        plainly = (groups.squares > 0.0) & (np.abs(groups.u) > groups.error)
-        return np.where(plainly, spiked / (spiked + empty + _NEVER), 0.0)
+        empty, spiked, _ = self._likelihoods(groups, self.tau if tau is None else tau, unknown)
+        return np.where(groups.plain, spiked / (spiked + empty + _NEVER), 0.0)
+
+    def missed(self, groups: Evidences) -> FloatArray:
+        """Return how many spikes like those met each group is expected to hold, whatever τ is.
+
+        Lesser ones count by their sizes.
+        """
+        below = np.cumsum(self._posterior)
+        taus = self._taus[np.minimum(np.searchsorted(below, _QUANTILES), len(below) - 1)]
+        total = np.zeros(len(groups.u))
+        for tau in taus.tolist():
+            empty, spiked, missed = self._likelihoods(groups, tau, 0.0)
+            total += missed / (spiked + empty + _NEVER)
+        return np.where(groups.plain, total / len(taus), 0.0)
 
     def alone(self, group: Evidence, off: float, second: float, blur: float) -> tuple[float, float]:
         """Return the chance that one spike is all that a group holds, and the τ that goes with it.
@@ -219,10 +237,9 @@ class Belief:
         if off > 0.5:  # beyond its ends
             likely = np.exp(-0.5 * (off / deviation) ** 2)
         else:
-            normal = np.exp(-0.5 * (off / deviation) ** 2) / (math.sqrt(2.0 * math.pi) * deviation)
-            likely = np.where(deviation > 0.5, 1.0, normal)
+            likely = np.where(deviation > 0.5, 1.0, normal(np.array(off), deviation))
         weight = self._posterior * likely
-        total = float(np.add.reduce(weight))
+        total = float(weight.sum())
         alone = self.density.alone(group.spread)
         # Of several, K/U is as likely to be here as anywhere; signs may carry it beyond the ends.
         chance = alone * total / (alone * total + (1.0 - alone) * 0.6)
@@ -241,95 +258,6 @@ class Belief:
         """Note whether a group of one sign led to a descent."""
         self._downhill[side] = counted(self._downhill[side], success, constants.FORGET)
         self._tries[side] += 1
-
-
-class Density:
-    """A posterior over the density ρ on a logarithmic grid from 1/d to 1.
-
-    Parameters
-    ----------
-    d
-        Number of coordinates.
-    keep
-        Share of the evidence kept at each observation.
-    """
-
-    def __init__(self, d: int, keep: float) -> None:
-        self._rho = np.exp(np.linspace(-math.log(d), 0.0, 48)) if d > 1 else np.ones(1)
-        self._log = np.zeros(len(self._rho))
-        self._keep = keep
-        self._d = d
-        self._found = 0
-        self.learned = 0
-        """How often something was learned."""
-        self._singles: dict[float, float] = {}  # chances of exactly one, until something is learned
-        self._nones: dict[float, float] = {}  # and of none
-        self._weights: np.ndarray | None = None  # of the posterior, as long as nothing was learned
-
-    def found(self) -> None:
-        """Note that one more has been found: there are at least as many as that."""
-        self._found += 1
-        self._forget()
-
-    def _forget(self) -> None:
-        """Forget what followed from what was known."""
-        self.learned += 1
-        self._weights = None
-        self._singles.clear()
-        self._nones.clear()
-
-    @property
-    def _posterior(self) -> np.ndarray:
-        if self._weights is None:
-            log = self._log
-            if self._found:
-                log = log + np.log(gammainc(self._found, self._rho * self._d) + 1e-300)
-            weights = np.exp(log - np.maximum.reduce(log))
-            self._weights = weights / np.add.reduce(weights)
-        return self._weights
-
-    def none(self, n: np.ndarray) -> np.ndarray:
-        """Return the probability that a set of n holds none, for each n."""
-        return np.asarray(np.exp(-np.multiply.outer(n, self._rho)) @ self._posterior)
-
-    def no(self, n: float) -> float:
-        """Return the same for one n."""
-        none = self._nones.get(n)
-        if none is None:
-            none = self._nones[n] = float(np.exp(-n * self._rho) @ self._posterior)
-        return none
-
-    @property
-    def mean(self) -> float:
-        """The share of the coordinates that matter, in the mean of the posterior."""
-        return float(self._rho @ self._posterior)
-
-    def alone(self, n: float) -> float:
-        """Return the probability that a non-empty set of n holds exactly one."""
-        single = self._singles.get(n)
-        if single is None:
-            single = self._singles[n] = float(_alone(self._rho * n) @ self._posterior)
-        return single
-
-    def saw_labels(self, n: float, decoded: bool) -> None:
-        """Learn from labels asked on a set of n."""
-        self._learn(_alone(self._rho * n), decoded)
-
-    def saw_split(self, n: float, one_sided: bool, parts: int = 2) -> None:
-        """Learn from a set of n cut into equal parts: whether one of them holds everything."""
-        rate = np.minimum(self._rho * n, 700.0)
-        self._learn(parts * np.expm1(rate / parts) / np.expm1(rate), one_sided)
-
-    def _learn(self, chance: np.ndarray, happened: bool) -> None:
-        likelihood = chance if happened else 1.0 - chance
-        # No single observation rules anything out: the model is not that good.
-        self._forget()
-        self._log = self._keep * self._log + np.log(np.maximum(likelihood, 0.01))
-
-
-def _alone(rate: np.ndarray) -> np.ndarray:
-    rate = np.minimum(rate, 700.0)
-    return np.asarray(rate / np.expm1(rate))
 
 
 def counted(record: tuple[float, float], success: float, keep: float) -> tuple[float, float]:

@@ -8,6 +8,7 @@ from tests.methods.auto.rooms import written
 
 from gracezo.core.asks import Point
 from gracezo.core.types import FloatArray
+from gracezo.methods.auto import constants
 from gracezo.methods.auto.belief import Belief
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.instrument.look import Change, Request
@@ -224,7 +225,7 @@ class TestToTheEnd:
         true = float(
             (order.weights * gradient[order.coordinates]) @ (order.weights * gradient[order.coordinates])
         )
-        assert not search.standing
+        assert not search.busy
         assert search.outside == pytest.approx(true, rel=0.6)
         assert search.left == 20 * 49
 
@@ -233,8 +234,8 @@ class TestToTheEnd:
         assert isinstance(search, WholeSearch)
         opened(search, [1.0] + [1e-3 * (-1) ** k for k in range(19)], 50)
         search.belief.learn(partition_of(search).open.groups)
-        assert search.standing
-        assert search.outside >= 1.0
+        assert search.busy
+        assert search.outside >= 1.0 / (1.0 + constants.SPREAD**2 / 3.0)  # the mean square of a weight
         top = search._top()
         assert top is not None
         assert top[0].u == 1.0

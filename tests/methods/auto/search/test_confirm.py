@@ -181,7 +181,7 @@ class TestBlurred:
             assert isinstance(answer, Found)
             assert abs(answer.slope) == pytest.approx(steepness, abs=5e-3)
 
-    @pytest.mark.parametrize(("true", "found"), [(1.05, True), (1.3, False)])
+    @pytest.mark.parametrize(("true", "found"), [(1.05, True), (0.3, False)])
     def test_where_slopes_are_wanted_they_are_measured_near(self, true: float, found: bool) -> None:
         confirmation = self.confirmation(complete=True)
         answer, (request,) = asked(
@@ -196,6 +196,17 @@ class TestBlurred:
         assert answer.error < 1e-5
         assert answer.taken == answer.slope
         assert answer.blur == answer.error
+
+    def test_what_bends_more_than_those_met_is_no_other_coordinate(self) -> None:
+        look = candidate(-1.0, 0.02, single=False)
+        answer, _ = asked(self.confirmation(complete=True), look, lambda x: 0.15 * x * x - 1.3 * x)
+        assert isinstance(answer, Found)
+        assert answer.taken == -1.0  # all that the sum has shown
+        assert answer.error >= 0.3
+        single = candidate(-1.0, 0.02, single=True)
+        answer, _ = asked(self.confirmation(complete=True), single, lambda x: 0.15 * x * x - 0.1 * x)
+        assert isinstance(answer, Found)
+        assert answer.slope == pytest.approx(-0.1, abs=1e-3)
 
 
 class TestBothSides:

@@ -200,17 +200,6 @@ def test_background_makes_labels_tell_less() -> None:
         assert isinstance(plan, Label) == pays
 
 
-def test_a_search_to_the_end_asks_k_where_background_may_hide_a_spike() -> None:
-    world = World(np.zeros(1000), belief=Sure(1000, 1e-6))
-    world.belief.tau = 0.05
-    for u, complete, asks in ((1.0, True, True), (1.0, False, False), (9.0, True, False)):
-        group = Group(0, 500, u, 1e-12, 550.0, 0.0)  # the deviation of U is 1.2
-        assert isinstance(world.inquiries(complete=complete).plan(group), Label) == asks
-    group = Group(0, 500, 1.0, 1e-12, 550.0, 0.0)
-    group.label(100.0, 1e-9)
-    assert not isinstance(world.inquiries(complete=True).plan(group), Label)  # once
-
-
 # ------------------------------------------------------------ cuts
 
 

@@ -148,7 +148,7 @@ class Search:
     @property
     def exhausted(self) -> bool:
         """Whether the search has given up nearly all that it ever showed."""
-        return self.partition is not None and self.partition.exhausted
+        return self.partition is not None and self.partition.exhausted(self.belief.tau)
 
     @property
     def promise(self) -> float:

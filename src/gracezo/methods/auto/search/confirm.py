@@ -173,14 +173,17 @@ class Confirmation:
         look = self.differences.across(weight**2, weight * slope, room=candidate.room)
         (change,) = yield [look.request(candidate.along, Role.CONFIRM)]
         value, error = (part / weight for part in self.differences.read(look, change))
-        right = abs(value - slope) <= constants.TRUST * math.hypot(error, candidate.error)
-        if not right:
+        missed, allowed = abs(value - slope), constants.TRUST * math.hypot(error, candidate.error)
+        if missed > max(allowed, 0.5 * abs(slope)) and not candidate.single:
             return Wrong()
         self.belief.tried(candidate.side, True)
-        # Its curvature is that of those met, or that of the most curved of them.
+        # Its curvature is that of the most curved of those met; if it is not, the sum has shown it.
         length = look.eps * abs(weight)
         error = math.hypot(error, 0.5 * length * self.differences.curvatures.largest)
-        return Found(candidate.coordinate, value, error, math.nan, value, error, length=length)
+        taken = value
+        if missed > allowed:
+            taken, error = slope, max(error, missed)
+        return Found(candidate.coordinate, value, error, math.nan, taken, error, length=length)
 
     # ------------------------------------------------------------ on the way down
 

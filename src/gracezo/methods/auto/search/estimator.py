@@ -2,7 +2,8 @@
 
 It ends when what is unexplained looks like background, or is below the tolerance. What two coordinates cancel
 in a sum stays hidden under these weights, so the end is checked with others: those of K, if it was asked of
-all coordinates and is precise enough; or fresh ones, which take one more query, or a few.
+all coordinates and is precise enough; or fresh ones. The first search stops while some spikes may be left,
+and that is all that the second one has to look for: one query, or a few, where background blurs its sums.
 
 If most of the gradient is still outside then, or more than the tolerance, it is not sparse, and the rest is
 measured by plain differences. What the search has bought by then is not bought again: the sum of a group
@@ -227,9 +228,10 @@ class Estimation:
 
     def _searched(self) -> Steps[bool]:
         """Search; return whether what was found is enough."""
-        search, batch = self._search, self._of.batch
+        search = self._search
         search.centre(self._at)
         plantings, hidden, reached = 0, 1.0, self._again
+        told: list[float] = []  # squared norms of what is left, by sums with weights of their own
         if self._again:
             search.go_on()
             yield from self._measure(self._known)
@@ -243,28 +245,47 @@ class Estimation:
             if search.flat:
                 return True
             plantings += 1
+            if self._of.tol is not None and plantings > 1:
+                # Groups that the search has left are small: it has chosen. Fresh weights choose nothing.
+                told.append(search.square)
+                self._residual = max(self._residual, sum(told) / len(told))
             if reached and self._negligible:
-                return True  # by other weights, too
-            if plantings > 1 and search.quiet:
+                if self._of.tol is None or self._again or len(told) >= constants.FEW:
+                    return True  # by other weights, too
+                continue
+            noisy = bool(self._differences.noise)
+            few = constants.UNFOUND if plantings == 1 or noisy else constants.RULED_OUT
+            if plantings > 1 and (search.quiet if self._again or noisy else self._ended(few)):
+                # Noise hides more than background does, and what cancels beside it: several sums tell.
                 hidden *= search.hiding
-                if hidden <= constants.UNSEEN or search.hiding > 0.5 or self._again:
+                if not noisy or self._again or hidden <= constants.UNSEEN:
                     return self._enough
                 continue
-            hidden = 1.0
-            while search.asking or search.standing or not (self._negligible or self._background):
-                lost = self._ledger.queries + search.left > self._size + constants.LOST * (self._size + 100)
-                if lost and not self._differences.noise:  # noise makes plain differences dearer by far
-                    return False
-                requests = search.requests(batch)
-                if not requests:
-                    break
-                yield from answered(self._at, requests)
-                self._look_back()
-                if self._negligible and not search.asking:
-                    break
-            if self._checked:
+            hidden, found = 1.0, len(self._found)
+            if (yield from self._lost(few)):
+                return False
+            reached, idle = self._negligible, plantings > 1 and not noisy and len(self._found) == found
+            told = told if idle else []
+            claims = self._of.tol is not None and reached and self._share > self._of.leave
+            # Weights under which nothing more was found have told what others hide.
+            if not claims and (idle or self._checked):
                 return self._enough
-            reached = self._negligible
+
+    def _lost(self, few: float) -> Steps[bool]:
+        """Search under these weights; return whether plain differences have become cheaper."""
+        search = self._search
+        while not (self._ended(few) or (self._negligible and not search.busy)):
+            lost = self._ledger.queries + search.left > self._size + constants.LOST * (self._size + 100)
+            if lost and not self._differences.noise:  # noise makes plain differences dearer by far
+                return True
+            requests = search.requests(self._of.batch)
+            if not requests:
+                break
+            yield from answered(self._at, requests)
+            self._look_back()
+            if self._negligible and not search.asking:
+                break
+        return False
 
     @property
     def _surprised(self) -> bool:
@@ -296,16 +317,11 @@ class Estimation:
 
     def _look_back(self) -> None:
         """Estimate what is outside: U² of the groups that hold a spike, and background in the others."""
-        mean = 1.0 + constants.SPREAD**2 / 3.0  # square of a weight
-        self._residual = self._search.outside / mean
+        self._residual = self._search.outside
 
-    @property
-    def _background(self) -> bool:
-        """Whether what is unexplained looks like background; one group at least was followed to the end."""
-        search = self._search
-        if not search.dived:
-            return False
-        return search.expected < constants.UNFOUND
+    def _ended(self, few: float) -> bool:
+        """Whether what is left looks like background, but for so few spikes, and may stay where it is."""
+        return self._of.tol is None and self._search.ended(few)
 
     @property
     def _enough(self) -> bool:

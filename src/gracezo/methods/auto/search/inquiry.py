@@ -125,9 +125,8 @@ class Inquiries:
         if group.size == 1:
             return Confirm(group.start, group.u, group.error)
         about = moment(group, self.order, self.belief)
-        hidden = self.complete and not group.direct and self._hidden(group)
-        if hidden or (about is None and not group.rows):
-            pays = hidden or (group.several is Several.NO and self._labels_pay(group))
+        if about is None and not group.rows:
+            pays = group.several is Several.NO and self._labels_pay(group)
             return Label(group.start, group.stop, self.belief.tau) if pays else Cut()
         chance, tau = self._alone(group, about)
         best = explain(group, self.order, self.belief, tau, self.differences.met, constants.LIKELY)
@@ -141,7 +140,8 @@ class Inquiries:
 
     def _among(self, group: Group, best: Explanation, chance: float, tau: float, bits: float) -> Plan:
         """Return what to ask of a group that one spike explains, after labels that have told so many bits."""
-        dull = best.number > 1 and self._tells(group, best, tau) < 1.0
+        # Two cuts tell two bits as well, and leave a group that blurs less.
+        dull = best.number > 1 and self._tells(group, best, tau) < min(2.0, math.log2(best.number))
         if dull or (not group.rows and chance < 0.5):
             group.refute(group.several)
             return self._beside(group, best) if bits > 0.5 else Cut()
@@ -149,10 +149,6 @@ class Inquiries:
             doubtful = best.misfit > 4.0 or chance < 1.0 - constants.RULED_OUT
             return Confirm(best.best, best.share, max(best.error, group.error), tau, doubtful)
         return Label(best.first, best.last + 1, tau)
-
-    def _hidden(self, group: Group) -> bool:
-        """Whether U is no more than background makes of it: what cancels in U shows in K."""
-        return abs(group.u) < constants.LIKELY * self.belief.deviation(group.squares, group.error)
 
     def _alone(self, group: Group, about: tuple[float, float] | None) -> tuple[float, float]:
         """Return the chance that one spike is all that a group holds, and the τ that goes with it."""
@@ -184,7 +180,10 @@ class Inquiries:
         """Return the bits that labels on the candidates tell."""
         squares = self.order.left(best.first, best.last + 1) / 3.0
         look = self.differences.across(squares, group.u)
-        error = self.belief.deviation(squares, self.differences.met * look.error(group.u), tau)
+        # Their labels are in proportion to the spike, and of that U tells no more than its own blur allows.
+        # On the way down that is left out: where background is much, the dense way is to see it soon.
+        blurred = squares + group.squares if self.complete else squares
+        error = self.belief.deviation(blurred, self.differences.met * look.error(group.u), tau)
         told = abs(group.u) / (constants.LIKELY * error)
         return min(math.log2(best.number), math.log2(max(told, 1.0)))
 
@@ -200,14 +199,16 @@ class Inquiries:
         It is not lost if it does not decode: it serves the parts, and says where to cut. A search that goes
         to the end asks K of all coordinates, which will show that nothing is left.
         """
-        if self.complete and not self.differences.noise and group.size == len(self.order):
+        first = self.complete and self.belief.unseen == 1.0
+        if first and not self.differences.noise and group.size == len(self.order):
             return True
         squares = self.order.squares(group.start, group.stop) / 3.0
         look = self.differences.across(squares, group.u)
         both = look.stencil is not Stencil.FORWARD
         share = math.sqrt(1.0 / 3.0) if both else 1.0  # labels in the root mean square
         error = self.differences.met * math.hypot(look.error(group.u), share * group.error)
-        error = self.belief.deviation(squares, error) / (1.0 + both)
+        # Background is twice as large in K about a spike, in the mean over its places, as about the centre.
+        error = self.belief.deviation(2.0 * squares, error) / (1.0 + both)
         told = abs(group.u) / (constants.LIKELY * error)
         bits = min(math.log2(group.size), math.log2(max(told, 1.0)))
         return self.belief.density.alone(group.spread) * self._cuts(bits) > 1.0
@@ -327,7 +328,9 @@ class Inquiries:
 
         one_sided = all(holds_at_most(part, constants.LITTLE) for part in others)
         empty = all(holds_at_most(part, 0.0) for part in others)
-        if not informed:
+        if not one_sided and abs(group.u) < constants.UNSEEN * belief.sizes.typical:
+            pass  # what is far smaller than the spikes met tells nothing of how many there are
+        elif not informed:
             belief.density.saw_split(group.spread, one_sided, len(parts))
         elif several is Several.NO:
             belief.density.saw_labels(group.spread, one_sided)

@@ -181,11 +181,10 @@ class Partition:
         """The groups that tell of the background."""
         return [*self._past, *self.open.evidence]
 
-    @property
-    def exhausted(self) -> bool:
-        """Whether it has given up nearly all that it ever showed.
+    def exhausted(self, tau: float) -> bool:
+        """Whether it has given up nearly all that it ever showed, but for a background τ.
 
         What cancelled under its weights is then larger than what is left, and only other weights show it.
         """
         self._most = max(self._most, self.open.norm)
-        return self.open.norm < constants.LITTLE * self._most
+        return self.open.norm < max(constants.LITTLE * self._most, math.sqrt(2.0 * self.open.squares) * tau)

@@ -6,6 +6,8 @@ spike when that has become known.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from gracezo.core.types import FloatArray, IntArray
@@ -16,6 +18,8 @@ from gracezo.methods.auto.search.explain import moment
 from gracezo.methods.auto.search.groups import Group
 from gracezo.methods.auto.search.order import Order, Rest
 from gracezo.methods.auto.search.queue import Partition
+
+_SQUARE = 1.0 + constants.SPREAD**2 / 3.0  # of a weight, in the mean
 
 
 class WholeSearch(Search):
@@ -29,11 +33,16 @@ class WholeSearch(Search):
         """Begin anew with other weights; the sums that were bought serve where all has to be measured."""
         self.abandon()
         self._credit = self._best_bought
+        if self.partition is not None and self.partition.rooted and not self._differences.noise:
+            # What hides in a group is two that cancel, as a rule, and there may always be two; unless noise
+            # hides it.
+            self.belief.search_again(2.0 * max(self.expected, 1.0), len(coordinates))
         super().plant(coordinates, rng)
 
     def go_on(self) -> None:
         """Begin at another point, without a first look: that f is not flat is known."""
         self.flat = False
+        self.belief.search_again(math.inf, 1)
 
     def bought(self) -> tuple[Order, list[Group]]:
         """Return an order and its groups that leave the least to be measured."""
@@ -69,12 +78,12 @@ class WholeSearch(Search):
         groups = [group for group in partition.open.groups if not self._spent(group, order)]
         said = Evidences.of(groups)
         standing = belief.chances(said, belief.least)
-        likely = belief.chances(said, unknown=0.0)
+        likely = belief.missed(said)
         direct = [i for i, group in enumerate(groups) if group.direct and group.size > 1]
         if direct:
             labelled = [groups[i] for i in direct]
             about = [moment(group, order, belief) or (0.0, 0.0) for group in labelled]
-            likely[direct] = belief.chances(Evidences.of(labelled, about), unknown=0.0)
+            likely[direct] = belief.missed(Evidences.of(labelled, about))
         return groups, standing, likely
 
     @property
@@ -83,23 +92,32 @@ class WholeSearch(Search):
         return bool(self._running)
 
     @property
-    def standing(self) -> bool:
-        """Whether a group is likely to hold a spike, even if there is little background."""
-        return bool(np.any(self._survey()[1] > 0.5))
+    def busy(self) -> bool:
+        """Whether a group is being asked, or is likely to hold a spike even if there is little background."""
+        return self.asking or bool(np.any(self._survey()[1] > 0.5))
 
     @property
     def expected(self) -> float:
-        """How many groups are expected to hold a spike of the size of those met."""
+        """How many spikes like those met are expected to be left."""
         return float(self._survey()[2].sum())
 
+    def ended(self, few: float) -> bool:
+        """Whether what is left looks like background, but for so few spikes; or no group is worth a query.
+
+        One group at least was followed down to one coordinate.
+        """
+        if self.busy or not self._dived:
+            return False
+        return self.expected < few or bool(self._survey()[2].max(initial=0.0) < constants.RULED_OUT)
+
     @property
-    def dived(self) -> bool:
-        """Whether a group has been followed down to one coordinate."""
-        return bool(self.belief.size or self.kinks) or any(group.size == 1 for group in self._survey()[0])
+    def _dived(self) -> bool:
+        met = self.belief.sizes.typical or self.kinks
+        return bool(met) or any(group.size == 1 for group in self._survey()[0])
 
     @property
     def outside(self) -> float:
-        """Sum of (w·g)² over all that is open: U² of what holds a spike, and background in the others.
+        """Squared norm of all that is open: U² of what holds a spike, and background in the others.
 
         With noise, no less than the square to be expected of the sum over all of it: noise may hide the rest.
         """
@@ -109,7 +127,17 @@ class WholeSearch(Search):
         spiked = sum(group.u**2 for group, chance in zip(groups, standing, strict=True) if chance > 0.5)
         squares = sum(group.squares for group in self.partition.open.groups)
         hidden = self.partition.total**2 + self.partition.error**2 if self._differences.noise else 0.0
-        return float(max(spiked + self.belief.tau**2 * squares, hidden))
+        return float(max(spiked + self.belief.tau**2 * squares, hidden)) / _SQUARE
+
+    @property
+    def square(self) -> float:
+        """The same by the sum over all coordinates alone."""
+        return 0.0 if self.partition is None else self.partition.total**2 / _SQUARE
+
+    @property
+    def quiet(self) -> bool:
+        """Whether the sum over all coordinates looks like background."""
+        return self.partition is None or abs(self.partition.total) <= self._blur
 
     @property
     def _blur(self) -> float:
@@ -120,20 +148,12 @@ class WholeSearch(Search):
         return constants.LIKELY * self.belief.deviation(squares, self.partition.error)
 
     @property
-    def quiet(self) -> bool:
-        """Whether the sum over all coordinates looks like background."""
-        return self.partition is None or abs(self.partition.total) <= self._blur
-
-    @property
     def hiding(self) -> float:
-        """The chance that two spikes that cancelled in a group cancel in the sum over all coordinates, too.
+        """The chance that noise hides spikes from the sum over all coordinates.
 
-        Where background alone is as large as a spike, sums tell nothing, and groups have told already. Noise
-        may hide a gradient altogether: one of twice that size, by half of all weights.
+        It is no more than a half: spikes of twice the size of what noise hides for sure.
         """
-        if self.belief.size:
-            return self._blur / self.belief.size
-        return 0.5 if self._differences.noise else 0.0
+        return self._blur / max(self.belief.sizes.typical, 2.0 * self._blur)
 
     @property
     def left(self) -> int:

@@ -1,0 +1,181 @@
+"""How many spikes there are, and how large: what is believed of the coordinates that matter.
+
+ρ is a posterior, too. A non-empty group of n holds Poisson(λ) spikes, λ = ρ·n, given at least one: exactly
+one with probability λ/(e^λ − 1), and all of them in one of m equal parts with probability
+m·(e^{λ/m} − 1)/(e^λ − 1). Each cut and each decoded label is evidence; old evidence fades, because the scale
+that matters changes.
+
+The sizes of spikes are log-normal, as those met are, and stand out of the background of d coordinates, whose
+largest is τ·√(2 ln d) (Donoho & Johnstone's universal threshold, 1994). So a group whose sum is near zero is
+known to hold none, as far as spikes are larger than σ, unless two of them cancel.
+"""
+
+from __future__ import annotations
+
+import math
+from statistics import median
+
+import numpy as np
+from scipy.special import gammainc
+
+from gracezo.core.types import FloatArray
+from gracezo.methods.auto import constants
+
+_NEVER = 1e-300
+_NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(7)  # quadrature of a normal distribution
+
+
+class Sizes:
+    """The sizes of spikes: log-normal, as far as those met tell.
+
+    Parameters
+    ----------
+    d
+        Number of coordinates that can move.
+    """
+
+    def __init__(self, d: int) -> None:
+        self._threshold = math.sqrt(2.0 * math.log(d)) if d > 1 else 0.0  # of the background, in τ
+        self._met: list[float] = []
+        self._least = 0.0  # what stands out of the background
+        self._standing: list[float] = []  # those met that do
+        self._nodes: FloatArray = np.zeros((3, 0))  # sizes, their widths, their chances
+        self.typical = 0.0
+        """The median of those met; zero while there is none."""
+
+    def forget(self) -> None:
+        """Forget those met."""
+        self._met, self._standing, self._nodes, self.typical = [], [], np.zeros((3, 0)), 0.0
+
+    def meet(self, size: float, tau: float) -> None:
+        """Take in one more, above a background τ."""
+        self._met.append(size)
+        self.stand_out(tau)
+
+    @property
+    def _lately(self) -> list[float]:
+        return self._met[-31:]
+
+    @property
+    def largest(self) -> float:
+        """The largest of those met lately."""
+        return max(self._lately, default=0.0)
+
+    @property
+    def novelty(self) -> float:
+        """The chance that the next one is unlike those met, by Laplace's rule of succession."""
+        return 1.0 / (1.0 + len(self._standing))
+
+    def stand_out(self, tau: float) -> None:
+        """Take those met for spikes that stand out of a background τ."""
+        if not self._met:
+            return
+        self._least = self._threshold * tau
+        sizes = [size for size in self._lately if size > self._least] or self._met[-1:]
+        if sizes == self._standing:
+            return
+        self._standing, self.typical = sizes, median(sizes)
+        logs, n = np.log(np.maximum(sizes, _NEVER)), len(sizes)
+        # One observation of a factor e beforehand; and weights differ, too.
+        variance = (1.0 + float(((logs - logs.mean()) ** 2).sum())) / (1.0 + n)
+        spread = math.sqrt(variance * (1.0 + 1.0 / n) + constants.SPREAD**2 / 3.0)
+        at = np.exp(logs.mean() + spread * _NODES)
+        self._nodes = np.stack((at, 0.4 * spread * at, _WEIGHTS / _WEIGHTS.sum()))
+
+    def likely(self, u: FloatArray, deviation: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return the likelihood of sums with one spike each; and the same, lesser ones by their sizes."""
+        size, width, chance = self._nodes
+        chance = 0.5 * chance * (size > self._least)
+        blurred = np.hypot(width, deviation[:, None])
+        likely = chance * (normal(u[:, None] - size, blurred) + normal(u[:, None] + size, blurred))
+        return likely.sum(axis=1), likely @ np.minimum(size / self.typical, 1.0)
+
+
+class Density:
+    """A posterior over the density ρ on a logarithmic grid from 1/d to 1.
+
+    Parameters
+    ----------
+    d
+        Number of coordinates.
+    keep
+        Share of the evidence kept at each observation.
+    """
+
+    def __init__(self, d: int, keep: float) -> None:
+        self._rho = np.exp(np.linspace(-math.log(d), 0.0, 48)) if d > 1 else np.ones(1)
+        self._log = np.zeros(len(self._rho))
+        self._keep = keep
+        self._d = d
+        self._found = 0
+        self.learned = 0
+        """How often something was learned."""
+        self._singles: dict[float, float] = {}  # chances of exactly one, until something is learned
+        self._weights: np.ndarray | None = None  # of the posterior, as long as nothing was learned
+
+    def found(self) -> None:
+        """Note that one more has been found: there are at least as many as that."""
+        self._found += 1
+        self._forget()
+
+    def _forget(self) -> None:
+        """Forget what followed from what was known."""
+        self.learned += 1
+        self._weights = None
+        self._singles.clear()
+
+    @property
+    def _posterior(self) -> np.ndarray:
+        if self._weights is None:
+            log = self._log
+            if self._found:
+                log = log + np.log(gammainc(self._found, self._rho * self._d) + 1e-300)
+            weights = np.exp(log - log.max())
+            self._weights = weights / weights.sum()
+        return self._weights
+
+    def none(self, n: np.ndarray) -> np.ndarray:
+        """Return the probability that a set of n holds none, for each n."""
+        return np.asarray(np.exp(-np.multiply.outer(n, self._rho)) @ self._posterior)
+
+    def one(self, n: np.ndarray) -> np.ndarray:
+        """Return the probability that a set of n holds exactly one, for each n."""
+        rate = np.multiply.outer(n, self._rho)
+        return np.asarray((rate * np.exp(-rate)) @ self._posterior)
+
+    @property
+    def mean(self) -> float:
+        """The share of the coordinates that matter, in the mean of the posterior."""
+        return float(self._rho @ self._posterior)
+
+    def alone(self, n: float) -> float:
+        """Return the probability that a non-empty set of n holds exactly one."""
+        single = self._singles.get(n)
+        if single is None:
+            single = self._singles[n] = float(_alone(self._rho * n) @ self._posterior)
+        return single
+
+    def saw_labels(self, n: float, decoded: bool) -> None:
+        """Learn from labels asked on a set of n."""
+        self._learn(_alone(self._rho * n), decoded)
+
+    def saw_split(self, n: float, one_sided: bool, parts: int = 2) -> None:
+        """Learn from a set of n cut into equal parts: whether one of them holds everything."""
+        rate = np.minimum(self._rho * n, 700.0)
+        self._learn(parts * np.expm1(rate / parts) / np.expm1(rate), one_sided)
+
+    def _learn(self, chance: np.ndarray, happened: bool) -> None:
+        likelihood = chance if happened else 1.0 - chance
+        # No single observation rules anything out: the model is not that good.
+        self._forget()
+        self._log = self._keep * self._log + np.log(np.maximum(likelihood, 0.01))
+
+
+def _alone(rate: np.ndarray) -> np.ndarray:
+    rate = np.minimum(rate, 700.0)
+    return np.asarray(rate / np.expm1(rate))
+
+
+def normal(u: FloatArray, deviation: FloatArray) -> FloatArray:
+    """Return the density of sums that are normal about zero."""
+    return np.asarray(np.exp(-0.5 * (u / deviation) ** 2) / (math.sqrt(2.0 * math.pi) * deviation))
