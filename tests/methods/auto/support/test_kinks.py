@@ -163,7 +163,8 @@ def test_a_kink_pins_its_coordinate_until_a_slope_turns() -> None:
     x = np.array([kinks.places[0], 0.0])
     assert kinks.fixed.tolist() == [True, False]
     assert slopes[0] == pytest.approx(2.0, rel=1e-3)  # that on the right
-    slopes = kinks.update(x, slopes)
+    slopes, given = kinks.update(x, slopes), slopes
+    assert given[0] == pytest.approx(2.0, rel=1e-3)  # nobody else's are written
     assert slopes[0] == pytest.approx(-1.0, rel=1e-3)  # each side in its turn
     slopes[0] -= 2.5  # the rest of f now pulls to the right
     slopes = kinks.update(x, slopes)
@@ -200,8 +201,10 @@ def test_a_coordinate_that_comes_back_to_its_kink_is_foreseen_to_stay() -> None:
     slopes = located(kinks, np.array([-1.0, 0.0]), np.array([-1.0, 0.5]))
     slopes = kinks.moved(np.array([3.0, 0.0]), slopes)
     assert not kinks.fixed[0]
-    slopes[0] = 2.0
-    kinks.moved(np.array([kinks.places[0], 0.0]), slopes)
+    slopes[0] = -1.0
+    foreseen = kinks.moved(np.array([kinks.places[0], 0.0]), slopes)
+    assert foreseen[0] == pytest.approx(2.0, rel=1e-3)  # that on the right
+    assert slopes[0] == -1.0
     assert kinks.fixed[0]
 
 
