@@ -42,7 +42,7 @@ class Support:
     def __len__(self) -> int:
         return len(self.indices)
 
-    def add(self, coordinate: int, slope: float, curvature: float, error: float = 0.0) -> None:
+    def add(self, coordinate: int, slope: float, curvature: float) -> None:
         """Take in a coordinate; its slope is measured again before long, so its error does not matter."""
         self.indices = np.append(self.indices, coordinate)
         self.slopes = np.append(self.slopes, slope)

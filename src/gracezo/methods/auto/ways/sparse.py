@@ -52,7 +52,7 @@ class Sparse:
         support = Support(differences, walls)
 
         def found(one: Found) -> None:
-            support.add(one.coordinate, one.slope, one.curvature, one.error)
+            support.add(one.coordinate, one.slope, one.curvature)
 
         search = Search(differences, Belief(problem.free), found, walls)
         timing = Timing(constants.OVERHEAD, ledger)
