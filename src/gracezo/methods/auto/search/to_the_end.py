@@ -36,7 +36,10 @@ class WholeSearch(Search):
         if self.partition is not None and self.partition.rooted and not self._differences.noise:
             # What hides in a group is two that cancel, as a rule, and there may always be two; unless noise
             # hides it.
-            self.belief.search_again(2.0 * max(self.expected, 1.0), len(coordinates))
+            # Where background outweighs a spike in the sum over all of them, all has to be searched again.
+            blurred = self._blur > constants.LIKELY * self.belief.sizes.typical
+            left = math.inf if blurred else 2.0 * max(self.expected, 1.0)
+            self.belief.search_again(left, len(coordinates))
         super().plant(coordinates, rng)
 
     def go_on(self) -> None:
