@@ -89,7 +89,7 @@ def estimate_gradient(
     >>> g.indices.tolist(), bool(0.001 < g.residual < 0.2), bool(0.002 < g.background < 0.05)
     ([42], True, True)
     >>> g = gracezo.estimate_gradient(lambda x: slopes @ x, np.zeros(200), seed=1, tol=1e-4)
-    >>> len(g.indices), g.residual, bool(g.queries <= 225)
+    >>> len(g.indices), g.residual, bool(g.queries <= 230)
     (200, 0.0, True)
     """
     call = Call(locals())

@@ -229,3 +229,34 @@ def test_errors_hold_where_one_coordinate_alone_bends() -> None:
     # What links two coordinates is in no error: it is told by none that is asked alone.
     assert max(shares) < 10.0
     assert np.mean(np.array(shares) <= 2.0) >= 0.8
+
+
+@pytest.mark.parametrize("tol", [None, 1e-2, 1e-4])
+@pytest.mark.parametrize("decay", [0.0, 1.2, 2.0])
+def test_no_gradient_costs_more_than_a_tenth_above_plain_differences(tol: float | None, decay: float) -> None:
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        slopes = (1.0 + rng.permutation(300)) ** -decay * rng.choice([-1.0, 1.0], 300)
+
+        def fun(x: FloatArray, slopes: FloatArray = slopes) -> float:
+            return float(slopes @ x + 0.5 * (x @ x) + 1.0)
+
+        estimate = gracezo.estimate_gradient(fun, np.zeros(300), seed=seed, tol=tol)
+        assert estimate.queries <= 1.1 * 300 + 10
+
+
+def test_a_tolerance_is_met_on_a_power_law_for_few_queries() -> None:
+    shares = []
+    for seed in range(6):
+        rng = np.random.default_rng(seed)
+        slopes = (1.0 + rng.permutation(20_000)) ** -1.5 * rng.choice([-1.0, 1.0], 20_000)
+
+        def fun(x: FloatArray, slopes: FloatArray = slopes) -> float:
+            return float(slopes @ x + 0.5 * (x @ x) + 1.0)
+
+        estimate = gracezo.estimate_gradient(fun, np.zeros(20_000), seed=seed, tol=1e-2)
+        outside = np.delete(slopes, estimate.indices)
+        shares.append(float(outside @ outside / (slopes @ slopes)))
+        assert estimate.queries <= 400
+        assert estimate.residual <= 1e-2
+    assert np.median(shares) <= 2e-2

@@ -275,7 +275,8 @@ class Estimation:
         """Search under these weights; return whether plain differences have become cheaper."""
         search = self._search
         while not (self._ended(few) or (self._negligible and not search.busy)):
-            lost = self._ledger.queries + search.left > self._size + constants.LOST * (self._size + 100)
+            spent = self._ledger.queries + search.left + len(self._blurred)
+            lost = spent > self._size + constants.LOST * (self._size + 100)
             if lost and not self._differences.noise:  # noise makes plain differences dearer by far
                 return True
             requests = search.requests(self._of.batch)
@@ -434,10 +435,13 @@ class Estimation:
 
     def _look_again(self) -> Steps[None]:
         """Look at those alone whose derivative was read from a sum that is more blurred than was known."""
-        tau = self._search.belief.tau
-        blurred = [j for j, slope in sorted(self._found.items()) if tau * slope.others > 2.0 * slope.error]
-        if requests := [request for j in blurred if (request := self._near(j)) is not None]:
+        if requests := [request for j in sorted(self._blurred) if (request := self._near(j)) is not None]:
             yield from answered(self._at, requests)
+
+    @property
+    def _blurred(self) -> list[int]:
+        tau = self._search.belief.tau
+        return [j for j, slope in self._found.items() if tau * slope.others > 2.0 * slope.error]
 
     def _near(self, coordinate: int) -> Request | None:
         """Return the look at a coordinate near by, on its way down if there is room; None between walls."""

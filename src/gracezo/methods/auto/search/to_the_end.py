@@ -162,7 +162,7 @@ class WholeSearch(Search):
     def left(self) -> int:
         """The queries that it would take to measure all by plain differences, given the open groups.
 
-        Those that have been taken out are known, and the last one of each group follows by subtraction.
+        Those that have been taken out are known, and the last one of each other group follows by subtraction.
         """
         return 0 if (best := self._best_bought) is None else self._left_of(best)
 
@@ -170,8 +170,8 @@ class WholeSearch(Search):
         order, groups = partition.order, partition.open.groups
         if partition is self.partition:
             groups = [*groups, *(running.group for running in self._running)]
-        inside = (order.count(group.start, group.stop) for group in groups)
-        return sum(max(count - 1, 0) for count in inside)
+        inside = ((order.count(group.start, group.stop), group.size) for group in groups)
+        return sum(count - (count == size) for count, size in inside)
 
     def _top(self) -> tuple[Group, float] | None:
         """Return the group to be asked in a search to the end: the best, or else the likeliest."""
