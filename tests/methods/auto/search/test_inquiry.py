@@ -58,7 +58,8 @@ def test_k_is_the_sum_over_positions(seed: int, start: int, size: int, noisy: bo
     inquiries = world.inquiries()
     outcome, (asked,) = world.ask(inquiries.begin(group, Label(group.start, group.stop, 0.0)))
     assert outcome.groups == (group,)
-    assert (asked.stencil, asked.role) == (Stencil.CENTRAL if noisy else Stencil.FORWARD, Role.PROBE)
+    assert asked.role is Role.PROBE
+    assert asked.stencil is Stencil.FORWARD or noisy  # to both sides only if one side is not sharp enough
     assert group.family is not None
     assert group.direct
     true = float(np.arange(group.start, group.stop) @ world.shares[group.start : group.stop])
