@@ -153,7 +153,7 @@ class Screening:
         --------
         >>> import gracezo
         >>> found = gracezo.screen(lambda x: 2.0 * x[1], bounds=[(0, 1)] * 3, names=["a", "b", "c"], seed=0)
-        >>> found.to_df().round(6).loc["b", ["mu", "mu_star"]].tolist()
+        >>> found.to_df().loc["b", ["mu", "mu_star"]].astype(float).round(6).tolist()
         [2.0, 2.0]
         """
         from gracezo.report import frames  # noqa: PLC0415
