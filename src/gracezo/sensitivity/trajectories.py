@@ -254,7 +254,12 @@ class Trajectories:
         return fresh
 
     def _loud(
-        self, pieces: list[_Piece], path: _Path, dived: bool, here: FloatArray, floor: FloatArray | float
+        self,
+        pieces: list[_Piece],
+        path: _Path,
+        reached_one: bool,
+        here: FloatArray,
+        floor: FloatArray | float,
     ) -> list[_Piece]:
         """Return the pieces that say more than noise and background, the one that says most first."""
         if not pieces:
@@ -267,7 +272,7 @@ class Trajectories:
         parts = [piece.change for piece in pieces if piece.part]
         noise = self._error(path.size, parts) ** 2
         least = np.zeros_like(whole)
-        if dived:
+        if reached_one:
             least = _background(changes, sizes, noise, path.beside)
         dense = least * sizes.sum() > here  # most of f would be background
         background = np.maximum(np.where(dense, 0.0, least), floor)

@@ -344,8 +344,8 @@ class Search:
             errors = np.sqrt(np.outer(variance, inverse))
             left = float(np.mean((np.sqrt(variance) / unit) ** 2))
         else:
-            foreseen = values @ space.weights.columns(at, root.probes).T if len(at) * p else 0.0
-            left = float(np.mean(((root.answers - foreseen) / unit[:, None]) ** 2)) if p else 0.0
+            predicted = values @ space.weights.columns(at, root.probes).T if len(at) * p else 0.0
+            left = float(np.mean(((root.answers - predicted) / unit[:, None]) ** 2)) if p else 0.0
             left = max(left - 1.0, 0.0) if self._noisy and complete else left  # less what noise explains
         whole = self._norm(root) ** 2
         order = np.argsort(-np.linalg.norm(values / unit[:, None], axis=0))

@@ -117,10 +117,10 @@ class Fit:
                 if not (yield from self._has_grown()):
                     return Finish(Status.CONVERGED, self._verdict())
                 continue
-            useful = step.foreseen > (0.0 if self._measured_here else self._least)
+            useful = step.predicted > (0.0 if self._measured_here else self._least)
             again = not useful
             if useful:
-                again = yield from self._try(step.to, step.foreseen)
+                again = yield from self._try(step.to, step.predicted)
             elif self._measured_here:  # the model is at odds with its own slopes: nearer it must agree
                 self._region.judge(-1.0, 1.0)
                 self._rejected += 1
@@ -135,7 +135,7 @@ class Fit:
             ):
                 return self._stuck("these directions bring no more")
 
-    def _try(self, to: FloatArray, foreseen: float) -> Steps[bool]:
+    def _try(self, to: FloatArray, predicted: float) -> Steps[bool]:
         """Ask for the outputs at a step; return whether the Jacobian is to be measured again."""
         role = Role.TRIAL if self.noisy else Role.STEP
         (outputs,) = yield self.frame.ask(to, role)
@@ -143,8 +143,8 @@ class Fit:
         cost = self._loss.cost(outputs) if np.isfinite(outputs).all() else math.inf
         if math.isfinite(cost):
             self.model.add(to, outputs)
-        brought, stays = self.at.value - cost, foreseen < _STAYS * self.at.value
-        poor = self._region.judge(brought, foreseen)
+        brought, stays = self.at.value - cost, predicted < _STAYS * self.at.value
+        poor = self._region.judge(brought, predicted)
         self._rejected = self._rejected + 1 if brought <= 0.0 else 0
         if brought > 0.0:
             self._z, self._measured_here = to, False
@@ -168,8 +168,8 @@ class Fit:
         columns, errors = yield from measured(
             self.at, self.frame.indices, self._found.accuracy, problem.scale, problem.bounds
         )
-        foreseen = self.model.slopes(self._z)
-        columns = np.where(np.isfinite(columns), columns, foreseen)  # of those that failed and were skipped
+        predicted = self.model.slopes(self._z)
+        columns = np.where(np.isfinite(columns), columns, predicted)  # of those that failed and were skipped
         columns, error = self._trusted(columns, errors)
         self.model = self.model.moved(self._z, self.at.outputs, columns, error)
         self._renew()
@@ -280,7 +280,7 @@ class Fit:
         """Whether the slopes at a point where they were measured promise no decrease."""
         if self.dense:
             return False
-        if self._region.newton(self.model, self._z).foreseen <= self._least:
+        if self._region.newton(self.model, self._z).predicted <= self._least:
             return True
         return self._cosine() <= self._gtol
 

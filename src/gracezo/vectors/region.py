@@ -18,7 +18,7 @@ from gracezo.core.types import FloatArray
 from gracezo.vectors.losses import Loss
 from gracezo.vectors.surrogate import Surrogate
 
-_GOOD, _POOR, _BAD = 0.5, 0.25, 0.1  # shares of the decrease foreseen that a step has brought
+_GOOD, _POOR, _BAD = 0.5, 0.25, 0.1  # shares of the decrease predicted that a step has brought
 _FAR = 10.0  # scales of a coordinate: farther than anything was tried only after a good step that far
 _LEARN = 3.0  # by so much the error of the slopes is less after a good step, and more after a bad one
 _INNER = 50  # evaluations of the surrogate a step
@@ -30,7 +30,7 @@ class Step:
     """Where to go, and by how much the cost should fall."""
 
     to: FloatArray
-    foreseen: float
+    predicted: float
 
 
 class Region:
@@ -89,8 +89,8 @@ class Region:
         to = self._snapped(whole(found.x), half)
         self._reach = float(np.abs((to - z) * effects).max())
         self._cut = bool((np.abs(to - z) >= 0.9 * self._far * self._lengths).any())
-        foreseen = cost - self._loss.cost(model.at(to))
-        return Step(to, foreseen) if self._reach > 0.0 and foreseen > 0.0 else Step(z, 0.0)
+        predicted = cost - self._loss.cost(model.at(to))
+        return Step(to, predicted) if self._reach > 0.0 and predicted > 0.0 else Step(z, 0.0)
 
     def newton(self, model: Surrogate, z: FloatArray, *, doubtful: bool = False) -> Step:
         """Return the Gauss-Newton step within the bounds alone: what the slopes at z promise."""
@@ -105,13 +105,13 @@ class Region:
         else:
             tiny = 1e-15 * np.maximum(1.0, np.abs(z * effects))
             step = lsq_linear(matrix, right, (lower - tiny, upper + tiny)).x
-        foreseen = 0.5 * float(right @ right - np.sum((matrix @ step - right) ** 2))
-        return Step(np.clip(z + step / effects, *self._limits), foreseen)
+        predicted = 0.5 * float(right @ right - np.sum((matrix @ step - right) ** 2))
+        return Step(np.clip(z + step / effects, *self._limits), predicted)
 
-    def judge(self, brought: float, foreseen: float) -> bool:
-        """Note by how much the cost fell, and how much was foreseen; return whether that was poor."""
+    def judge(self, brought: float, predicted: float) -> bool:
+        """Note by how much the cost fell, and how much was predicted; return whether that was poor."""
         assert self._radius is not None
-        share = brought / foreseen if foreseen > 0.0 else -1.0
+        share = brought / predicted if predicted > 0.0 else -1.0
         if self._doubt is not None:
             factor = 1.0 / _LEARN if share > _GOOD else _LEARN if share < _BAD else 1.0
             self._doubt = min(1.0, factor * self._doubt)

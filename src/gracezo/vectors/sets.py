@@ -62,9 +62,9 @@ class Set:
         asked = np.isin(self.probes, part.probes)
         answers = np.full_like(self.answers, np.nan)
         answers[:, asked] = self.answers[:, asked] - part.answers[:, np.isin(part.probes, self.probes)]
-        foreseen = ~asked | noisy
-        if known is not None and foreseen.any():
-            weights = space.weights.columns(known.positions, self.probes[foreseen])
-            answers[:, foreseen] = self.answers[:, foreseen] - known.columns @ weights.T
+        predicted = ~asked | noisy
+        if known is not None and predicted.any():
+            weights = space.weights.columns(known.positions, self.probes[predicted])
+            answers[:, predicted] = self.answers[:, predicted] - known.columns @ weights.T
             asked[:] = True
         return Set(part.stop, self.stop, self.probes[asked], answers[:, asked])

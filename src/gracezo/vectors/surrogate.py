@@ -223,18 +223,18 @@ class Surrogate:
                     self._of_slopes = list(weights[len(u) :].reshape(len(v), s, m))
 
     def at(self, z: FloatArray) -> FloatArray:
-        """Return the outputs that the model foresees."""
-        foreseen = self.outputs + self._shift + self.jacobian @ (z - self.centre)
+        """Return the outputs that the model predicts."""
+        predicted = self.outputs + self._shift + self.jacobian @ (z - self.centre)
         if self._covariance is None:
-            return np.asarray(foreseen)
+            return np.asarray(predicted)
         u = ((z - self.centre) * self.effects)[None]
-        foreseen = foreseen + (self._covariance.values(u, self._u) @ self._of_values)[0]
+        predicted = predicted + (self._covariance.values(u, self._u) @ self._of_values)[0]
         for v, weights in zip(self._v, self._of_slopes, strict=True):
-            foreseen = foreseen + (self._covariance.slopes(u, v) @ weights)[0]
-        return np.asarray(foreseen)
+            predicted = predicted + (self._covariance.slopes(u, v) @ weights)[0]
+        return np.asarray(predicted)
 
     def slopes(self, z: FloatArray) -> FloatArray:
-        """Return the Jacobian that the model foresees."""
+        """Return the Jacobian that the model predicts."""
         if self._covariance is None:
             return self.jacobian
         u = (z - self.centre) * self.effects

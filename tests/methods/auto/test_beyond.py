@@ -14,7 +14,7 @@ SEEDS = range(6)
 
 
 def test_a_success_costs_eight_looks_along_what_matters_and_four_along_the_rest() -> None:
-    """A parabola of three of 500 coordinates is foreseen step by step: nothing else is asked at its end."""
+    """A parabola of three of 500 coordinates is predicted step by step: nothing else is asked at its end."""
     asked: list[int] = []
 
     def f(x: FloatArray) -> float:
@@ -38,7 +38,7 @@ def test_two_that_only_matter_together_are_found(seed: int) -> None:
 
 
 def test_shallow_ripples_are_no_minimum() -> None:
-    """Steps come out as foreseen above ripples of half a percent; the end is in one of them."""
+    """Steps come out as predicted above ripples of half a percent; the end is in one of them."""
     ends = []
     for seed in range(12):
         rng = np.random.default_rng(seed)

@@ -79,9 +79,9 @@ class TestPath:
         assert path.displacement(1.0).tolist() == [1.0, 2.0, 0.0]
         assert path.displacement(2.0).tolist() == [1.0, 4.0, 0.0]
         # Diagonal curvature one: −4·1 + ½ and −2·2 + 2.
-        assert path.foreseen(1.0) == pytest.approx(-3.5 - 2.0)
+        assert path.predicted(1.0) == pytest.approx(-3.5 - 2.0)
         assert path.expected(1.0) == pytest.approx([1.0, 2.0, 0.0])
-        assert path.predicted(1.0, 0.0) == pytest.approx([-3.0, 0.0, 5.0])
+        assert path.predicted_slopes(1.0, 0.0) == pytest.approx([-3.0, 0.0, 5.0])
         assert path.share(1.0) == pytest.approx(1.0)
         assert path.share(2.0) == pytest.approx((4 + 8) / (2 * 8.0))
 

@@ -100,7 +100,7 @@ def test_a_gradient_costs_four_and_a_half_queries_a_coordinate_at_most(s: int) -
         queries.append(g.queries)
     assert np.mean(queries) <= 4.5 * s + 3
     if s == 1:  # the root at three distances, K and a confirmation: K is the check of the end as well
-        assert sorted(queries) == [5] * 9 + [6]  # one falls otherwise than foreseen, and is asked near by
+        assert sorted(queries) == [5] * 9 + [6]  # one falls otherwise than predicted, and is asked near by
 
 
 def test_an_estimate_may_be_cut_short_and_says_so() -> None:
@@ -136,7 +136,7 @@ def test_distance_in_five_queries_a_coordinate() -> None:
 
 
 def test_saturating_rewards_in_six_queries_a_coordinate() -> None:
-    # Every step falls by what no parabola foresees; that nothing else has changed costs one query, not two.
+    # Every step falls by what no parabola predicts; that nothing else has changed costs one query, not two.
     queries = []
     for seed in (*range(10), *range(100, 110)):
         fun = Magnitude(seed)
@@ -191,7 +191,7 @@ def test_a_wrong_coordinate_taken_for_confirmed_does_not_hide_the_true_one(
         return deceived(confirm(self, group, misled), slope)
 
     def deceived(inquiry: Inquiry, slope: float) -> Inquiry:
-        """Answer its look as if it were nearly as foreseen."""
+        """Answer its look as if it were nearly as predicted."""
         requests = next(inquiry)
         yield requests
         wrong.append(wrong[0])

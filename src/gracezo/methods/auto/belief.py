@@ -14,9 +14,9 @@ holds spikes of the size of those met, or (by a small chance) one of any size. W
 
 How many spikes there are and how large, as far as those met tell, is in `spikes.py`.
 
-All of this holds for the point around which it was measured. After steps that came out as foreseen it is
-true still, as a rule; after others it may not be: that is *drift*. What a recheck would find is foreseen from
-what the last ones have found, and from how far the steps since then were from what was foreseen.
+All of this holds for the point around which it was measured. After steps that came out as predicted it is
+true still, as a rule; after others it may not be: that is *drift*. What a recheck would find is predicted
+from what the last ones have found, and from how far the steps since then were from what was predicted.
 """
 
 from __future__ import annotations
@@ -270,7 +270,7 @@ class Drift:
 
     def __init__(self) -> None:
         self._drifted = (1.0, 2.0)  # rechecks: found changed, and made
-        self._stirred = 0.0  # how much reason there is now, up to one
+        self._reason = 0.0  # how much reason there is now, up to one
         self.doubt = 0.0
         """Decrease that may have come up outside of what the search knows."""
         self.outdated = False
@@ -278,7 +278,7 @@ class Drift:
 
     def begin(self) -> None:
         """Doubt nothing: the search is new, or is being looked at."""
-        self.doubt, self._stirred, self.outdated = 0.0, 0.0, False
+        self.doubt, self._reason, self.outdated = 0.0, 0.0, False
 
     def moved(self) -> None:
         """Take nothing for true any more: the point is another one."""
@@ -289,12 +289,12 @@ class Drift:
         self.outdated = changed
         self._drifted = counted(self._drifted, changed, constants.FORGET)
 
-    def stir(self, unforeseen: float, missed: float) -> None:
-        """Doubt the search after a step: the decrease that was not foreseen, and its share of the whole."""
-        self.doubt += self.drifting * unforeseen
+    def note_step(self, unpredicted: float, missed: float) -> None:
+        """Doubt the search after a step: the decrease that was not predicted, and its share of the whole."""
+        self.doubt += self.drifting * unpredicted
         # A step missed by as much as the search may be off is reason enough to look.
         reason = min(1.0, missed / constants.LITTLE)
-        self._stirred = min(1.0, self._stirred + reason)
+        self._reason = min(1.0, self._reason + reason)
 
     @property
     def drifting(self) -> float:
@@ -303,4 +303,4 @@ class Drift:
 
     def overdue(self, cost: float) -> bool:
         """Whether the search is likely to waste more queries until the next find than a recheck costs."""
-        return self._stirred * self.drifting * cost > 1.0
+        return self._reason * self.drifting * cost > 1.0

@@ -96,7 +96,7 @@ class Beyond:
         start
             Where the run began.
         unsure
-            Coordinates that took part in steps that were not foreseen, and may be asked one by one.
+            Coordinates that took part in steps that were not predicted, and may be asked one by one.
         """
         met, ease = support.indices[free], 1.0 / np.sqrt(support.smooth[free])
         found, level = None, 0.0

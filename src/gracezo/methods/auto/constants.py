@@ -35,7 +35,7 @@ CUT_OFF = 0.15
 """Share of a group that a cut beside the candidates has to leave on either side to be worth a look."""
 ROUGHLY = 0.3
 """Relative difference within which two numbers pass for one: slopes asked twice, a decrease and what was
-foreseen of it.
+predicted of it.
 """
 UNFOUND = 0.3
 """Expected number of spikes that may be left where the search for a gradient ends."""

@@ -26,7 +26,7 @@ from gracezo.core.result import Finish, Status
 from gracezo.core.types import FloatArray, IntArray
 from gracezo.methods.auto import constants
 from gracezo.methods.auto.instrument.forward import Differences
-from gracezo.methods.auto.instrument.look import insisted
+from gracezo.methods.auto.instrument.look import asked_all
 from gracezo.methods.auto.search import Search
 from gracezo.methods.auto.search.order import Rest, written
 from gracezo.methods.auto.support.coordinates import Support
@@ -170,7 +170,7 @@ def uphill(
     if box is not None:  # a bound needs no query: there is nothing beyond it
         open_ = box.place(at.x, sides, both) != at.x[sides]
         both, sides = both[open_], sides[open_]
-    changes, _ = yield from insisted(at, SparseRows.coordinates(sides, both), Role.CONFIRM)
+    changes, _ = yield from asked_all(at, SparseRows.coordinates(sides, both), Role.CONFIRM)
     near = all(changes[sides == coordinate].min() <= most for coordinate in np.unique(sides))
     return near and bool(np.all(changes > constants.TRUST * rounding))
 

@@ -16,7 +16,7 @@ from gracezo.methods.auto.instrument.look import Change, Request, Stencil, answe
 def two_looks(
     stencil: Stencil,
 ) -> tuple[Request, Request, list[Change], list[Change]]:
-    """Two looks that foresee changes of 3 and -1, up to 0.1 and 0.05."""
+    """Two looks that predict changes of 3 and -1, up to 0.1 and 0.05."""
     heard: tuple[list[Change], list[Change]] = ([], [])
     one = Request(
         Few(np.array([4, 7]), np.array([1.0, 2.0])), Role.PROBE, heard[0].append, stencil, 1, 3.0, 0.1
@@ -52,7 +52,7 @@ def test_a_request_without_an_answer_is_asked_again_a_little_shorter() -> None:
 
 @pytest.mark.parametrize("stencil", [Stencil.FORWARD, Stencil.CENTRAL])
 @given(off=st.floats(-0.149, 0.149))
-def test_one_query_answers_for_two_when_all_is_as_foreseen(stencil: Stencil, off: float) -> None:
+def test_one_query_answers_for_two_when_all_is_as_predicted(stencil: Stencil, off: float) -> None:
     one, two, first, second = two_looks(stencil)
     joint = together(one, two, lambda _: pytest.fail("nothing is left to ask"))
     assert joint is not None
@@ -69,7 +69,7 @@ def test_one_query_answers_for_two_when_all_is_as_foreseen(stencil: Stencil, off
 
 @pytest.mark.parametrize("stencil", [Stencil.FORWARD, Stencil.CENTRAL])
 @given(first_is=st.floats(-9.0, 9.0), second_is=st.floats(-9.0, 9.0))
-def test_what_is_not_as_foreseen_is_told_apart_by_one_more_query(
+def test_what_is_not_as_predicted_is_told_apart_by_one_more_query(
     stencil: Stencil, first_is: float, second_is: float
 ) -> None:
     one, two, first, second = two_looks(stencil)

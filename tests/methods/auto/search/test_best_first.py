@@ -20,7 +20,7 @@ from gracezo.methods.auto.search.queue import Partition
 from gracezo.methods.auto.search.to_the_end import WholeSearch
 
 
-def planted(d: int = 1000, kind: type[Search] = Search, found: dict[int, float] | None = None) -> Search:
+def begun(d: int = 1000, kind: type[Search] = Search, found: dict[int, float] | None = None) -> Search:
     """Return a search at its beginning that notes the errors of what it finds."""
     differences, noted = Differences(), {} if found is None else found
 
@@ -29,7 +29,7 @@ def planted(d: int = 1000, kind: type[Search] = Search, found: dict[int, float] 
 
     search = kind(differences, Belief(d), note)
     search.centre(Point(np.zeros(d), 1.0))
-    search.plant(np.arange(d), np.random.default_rng(0))
+    search.restart(np.arange(d), np.random.default_rng(0))
     return search
 
 
@@ -71,7 +71,7 @@ def test_the_largest_coordinates_are_found_first(batch: int) -> None:
     places = [7, 100, 512, 640, 999]
     gradient[places] = [1.0, -0.3, 0.1, 3.0, -0.03]
     found: dict[int, float] = {}
-    search = planted(found=found)
+    search = begun(found=found)
     rounds = 0
     while len(found) < 5:
         answer(search, gradient, search.requests(batch))
@@ -93,7 +93,7 @@ def test_the_largest_coordinates_are_found_first(batch: int) -> None:
 
 def test_everything_is_open_again_when_inquiries_are_given_up() -> None:
     gradient = np.random.default_rng(1).normal(size=1000)
-    search = planted()
+    search = begun()
     answer(search, gradient, search.requests(8))
     for _ in range(5):
         answer(search, gradient, search.requests(8))
@@ -109,14 +109,14 @@ def test_everything_is_open_again_when_inquiries_are_given_up() -> None:
 
 
 def test_a_search_is_looked_at_again_when_it_would_waste_more_than_that_costs() -> None:
-    search = planted()
+    search = begun()
     search.root(1.0, 1e-9, 0.0)
     assert not search.belief.drift.overdue(1e6)  # no step has given any reason
     # A fifth of `drift`; of two rechecks, one counts as fruitful beforehand.
-    search.belief.drift.stir(0.1, missed=0.01)
+    search.belief.drift.note_step(0.1, missed=0.01)
     assert (search.belief.drift.overdue(9.0), search.belief.drift.overdue(11.0)) == (False, True)
     assert search.belief.drift.doubt == pytest.approx(0.05)
-    search.belief.drift.stir(0.1, missed=0.5)
+    search.belief.drift.note_step(0.1, missed=0.5)
     # There is no more reason than one.
     assert (search.belief.drift.overdue(1.9), search.belief.drift.overdue(2.1)) == (
         False,
@@ -129,7 +129,7 @@ def test_a_search_is_looked_at_again_when_it_would_waste_more_than_that_costs() 
 
 @pytest.mark.parametrize(("now", "outdated"), [(1.0, False), (1.2, True)])
 def test_a_search_whose_sum_has_changed_is_out_of_date(now: float, outdated: bool) -> None:
-    search = planted()
+    search = begun()
     search.root(1.0, 1e-9, 0.0)
     drifting = search.belief.drift.drifting
     recheck = search.recheck()
@@ -137,7 +137,7 @@ def test_a_search_whose_sum_has_changed_is_out_of_date(now: float, outdated: boo
     recheck.absorb(Change(recheck.expected + eps * (now - 1.0)))
     assert search.belief.drift.outdated == outdated
     assert (search.belief.drift.drifting > drifting) == outdated
-    search.plant(np.arange(1000), np.random.default_rng(1))
+    search.restart(np.arange(1000), np.random.default_rng(1))
     assert not search.belief.drift.outdated
 
 
@@ -146,7 +146,7 @@ def test_a_search_whose_sum_has_changed_is_out_of_date(now: float, outdated: boo
     [([1.0], [8]), ([1.0, 0.9], [5, 3]), ([1.0, 0.5], [7, 1]), ([1.0, 0.3], [8])],
 )
 def test_a_batch_cuts_where_a_query_tells_most(values: list[float], parts: list[int]) -> None:
-    search = planted()
+    search = begun()
     size = 1000 // len(values)
     opened(search, values, size)
     asked = [written(request).indices for request in search.requests(8)]
@@ -158,42 +158,42 @@ def test_a_batch_cuts_where_a_query_tells_most(values: list[float], parts: list[
 
 
 def test_a_search_to_the_end_leaves_no_group_of_a_batch_aside() -> None:
-    search = planted(100, WholeSearch)
+    search = begun(100, WholeSearch)
     opened(search, [1.0, 0.2, 0.1], 2)
     assert len(search.requests(8)) == 3
 
 
 @pytest.mark.parametrize("changed", [False, True])
-def test_a_sapling_grows_only_if_the_search_has_changed(changed: bool) -> None:
-    search = planted()
+def test_a_next_partition_is_used_only_if_the_search_has_changed(changed: bool) -> None:
+    search = begun()
     search.root(1.0, 1e-9, 0.0)
     old = order_of(search)
-    recheck, sapling = search.recheck(), search.following(np.arange(10, 1000), np.random.default_rng(1))
+    recheck, following = search.recheck(), search.following(np.arange(10, 1000), np.random.default_rng(1))
     eps = written(recheck).values[0] / old.weights[0]
     recheck.absorb(Change(recheck.expected + eps * changed))
-    sapling.absorb(Change(1e-9))
+    following.absorb(Change(1e-9))
     assert search.order is old
-    search.plant(np.arange(500), np.random.default_rng(2))  # here, or later at another point
+    search.restart(np.arange(500), np.random.default_rng(2))  # here, or later at another point
     assert search.rooted == changed
     assert len(order_of(search)) == (990 if changed else 500)
     if changed:
         assert partition_of(search).open.norm == abs(partition_of(search).total) > 0.0
 
 
-def test_a_sapling_is_of_no_use_elsewhere() -> None:
+def test_a_next_partition_is_of_no_use_elsewhere() -> None:
     """Its sum was measured around another point: what has got a slope since then would not be seen."""
-    search = planted(100)
+    search = begun(100)
     search.root(1.0, 1e-9, 0.0)
     search.following(np.arange(100), np.random.default_rng(1)).absorb(Change(0.0))
     search.centre(Point(np.ones(100), 0.9))
     search.belief.drift.moved()
-    search.plant(np.arange(100), np.random.default_rng(2))
+    search.restart(np.arange(100), np.random.default_rng(2))
     assert not search.rooted
 
 
 def test_background_promises_what_its_coordinates_have_and_no_more() -> None:
     """A group of background is worth a query a coordinate; one that holds a spike, a few queries in all."""
-    search = planted()
+    search = begun()
     opened(search, [1.0] + [0.03] * 30, 30)
     search.belief.learn(partition_of(search).open.groups)
     spiked, plain = partition_of(search).open.groups[:2]
@@ -210,7 +210,7 @@ class TestToTheEnd:
     def test_what_is_outside_is_the_background_of_all_that_is_open(self) -> None:
         rng = np.random.default_rng(3)
         gradient = 0.01 * rng.normal(size=1000)
-        search = planted(1000, WholeSearch)
+        search = begun(1000, WholeSearch)
         assert isinstance(search, WholeSearch)
         order = order_of(search)
         search.root(0.0, 1e-9, 0.0)
@@ -230,7 +230,7 @@ class TestToTheEnd:
         assert search.left == 20 * 49
 
     def test_a_group_that_holds_a_spike_stands_out(self) -> None:
-        search = planted(1000, WholeSearch)
+        search = begun(1000, WholeSearch)
         assert isinstance(search, WholeSearch)
         opened(search, [1.0] + [1e-3 * (-1) ** k for k in range(19)], 50)
         search.belief.learn(partition_of(search).open.groups)

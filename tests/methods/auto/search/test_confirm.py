@@ -146,7 +146,7 @@ class TestDown:
 
     @pytest.mark.parametrize("right", [True, False])
     def test_a_doubtful_candidate_that_surprises_is_asked_near(self, right: bool) -> None:
-        """f falls far away, but otherwise than foreseen: near by it must fall by the slope."""
+        """f falls far away, but otherwise than predicted: near by it must fall by the slope."""
         confirmation = Confirmation(self.differences(1.0), believing(), Walls())
 
         def line(x: float) -> float:

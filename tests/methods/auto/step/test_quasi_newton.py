@@ -109,7 +109,7 @@ def test_the_model_forgets_its_oldest_pair_and_grows_with_the_support() -> None:
     slopes, diagonal = rng.standard_normal(5), np.full(5, 2.0)
     found = full.direction(slopes[:3], diagonal[:3])
     assert found == pytest.approx(late.direction(slopes[:3], diagonal[:3]), rel=1e-12)
-    # B fits the last pair: along it, the step that is foreseen to undo a change of the gradient is itself.
+    # B fits the last pair: along it, the step that is predicted to undo a change of the gradient is itself.
     assert full.direction(-(curvature @ steps[2]), diagonal[:3]) == pytest.approx(steps[2])
     grown = full.direction(slopes, diagonal)
     assert grown[:3] == pytest.approx(found)

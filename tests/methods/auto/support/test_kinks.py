@@ -59,7 +59,7 @@ def test_a_corner_between_straight_lines_takes_five_queries(
         return right * (x - place) if x > place else left * (place - x)
 
     here, slope, there = (1.0, right, -1.0) if mirrored else (-1.0, -left, 1.0)
-    # A kink so near to the end that the whole way is nearly as foreseen is not looked for.
+    # A kink so near to the end that the whole way is nearly as predicted is not looked for.
     assume(line(here) - line(there) < 0.89 * abs(slope * (there - here)))
     found, corner, queries = find(line, here, slope, there, likely=5.0)
     # The slopes come of differences next to the kink, with errors that go with its jump.
@@ -183,7 +183,7 @@ def test_a_look_goes_beyond_the_kink_that_a_coordinate_stands_on() -> None:
     support = Support(differences, walls)
     support.add(0, -1.0, 1.0)
     support.add(1, 0.5, 1.0)
-    support.foresee(located(support.kinks, x, support.slopes))
+    support.predict(located(support.kinks, x, support.slopes))
     reach = support.kinks.reach
     assert reach[0] > 1e-6  # the way was one, and is searched to a millionth
     assert reach[1] == 0.0
@@ -196,14 +196,14 @@ def test_a_look_goes_beyond_the_kink_that_a_coordinate_stands_on() -> None:
     assert abs(written(root).values[written(root).indices == 0]) < 10.0 * reach[0]
 
 
-def test_a_coordinate_that_comes_back_to_its_kink_is_foreseen_to_stay() -> None:
+def test_a_coordinate_that_comes_back_to_its_kink_is_predicted_to_stay() -> None:
     kinks = Kinks()
     slopes = located(kinks, np.array([-1.0, 0.0]), np.array([-1.0, 0.5]))
     slopes = kinks.moved(np.array([3.0, 0.0]), slopes)
     assert not kinks.fixed[0]
     slopes[0] = -1.0
-    foreseen = kinks.moved(np.array([kinks.places[0], 0.0]), slopes)
-    assert foreseen[0] == pytest.approx(2.0, rel=1e-3)  # that on the right
+    predicted = kinks.moved(np.array([kinks.places[0], 0.0]), slopes)
+    assert predicted[0] == pytest.approx(2.0, rel=1e-3)  # that on the right
     assert slopes[0] == -1.0
     assert kinks.fixed[0]
 

@@ -213,13 +213,13 @@ def test_promises_are_redeemed_or_not() -> None:
     f = bowl(0.9, 4.0)
     way, point = dense(20)[0], at(f, *np.random.default_rng(0).normal(size=20))
     for _ in range(3):
-        assert way.redeemed == 1.0
+        assert way.realised == 1.0
         point, _ = followed(way.leg(point), f)
-    assert 0.5 <= way.redeemed <= 3.0
+    assert 0.5 <= way.realised <= 3.0
     way._steps[:] = [(1.0, 0.1)] * 3
-    assert way.redeemed == pytest.approx(0.1)
+    assert way.realised == pytest.approx(0.1)
     next(way.leg(Point(point.x, point.value)))  # somewhere else: what was before does not count
-    assert way.redeemed == 1.0
+    assert way.realised == 1.0
 
 
 def test_where_no_step_led_down_nothing_is_asked_again() -> None:

@@ -335,7 +335,7 @@ class Differences:
     def along(self, curvature: float, about: float, room: Room = EVERYWHERE, least: float = 0.0) -> Look:
         """Return how to look along known coordinates of that curvature, all of it taken as an error.
 
-        What is not foreseen of their derivative is `about` so large; ε is to be no less than `least`.
+        What is not predicted of their derivative is `about` so large; ε is to be no less than `least`.
         """
         ahead = self._ahead(curvature, about, 0.0, room.ahead, least)
         if self.pairs is None or room.both <= ahead.eps:
@@ -356,13 +356,13 @@ class Differences:
         bent = self.curvatures.size if self.noise else 0.0  # ε is so long then that either sign matters
         return self.curvatures.mean * squares * share + max(self.curvatures.typical, bent)
 
-    def read(self, look: Look, change: Change, foreseen: float = 0.0) -> tuple[float, float]:
-        """Return the derivative that a look shows beyond what was foreseen, and its error."""
+    def read(self, look: Look, change: Change, predicted: float = 0.0) -> tuple[float, float]:
+        """Return the derivative that a look shows beyond what was predicted, and its error."""
         if self.pairs is not None and look.stencil is not Stencil.FORWARD:
             value, error = self.pairs.read(look, change)
             self.values.hear(max(self.noise, self.pairs.noise), self.values.coarse)
-            return value - foreseen, error
-        value = look.derivative(change) - foreseen
+            return value - predicted, error
+        value = look.derivative(change) - predicted
         return value, look.error(value)
 
     def length(self, squares: float) -> float:

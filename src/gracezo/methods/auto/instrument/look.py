@@ -1,9 +1,9 @@
 """One look at f: how far, to which sides, how often, what its answer is worth; and a round of them, asked.
 
-Two looks may share a query, to make sure that the gradient is as foreseen outside the support and on it.
-Displaced by both at once, f changes by the sum of what they show, and if that is the sum of what is foreseen,
-one query has answered for two. If it is not, one of them is asked alone, and the other is the difference: no
-more than both would have cost.
+Two looks may share a query, to make sure that the gradient is as predicted outside the support and on it.
+Displaced by both at once, f changes by the sum of what they show, and if that is the sum of what is
+predicted, one query has answered for two. If it is not, one of them is asked alone, and the other is the
+difference: no more than both would have cost.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def unheard(change: Change) -> None:
 class Request:
     """A displacement from the present point, the difference to take along it, and who absorbs the change.
 
-    Where it only has to be made sure of what is foreseen: the change to expect, and by how much it may be
+    Where it only has to be made sure of what is predicted: the change to expect, and by how much it may be
     off.
     """
 
@@ -152,11 +152,11 @@ class Look:
         along: Move,
         role: Role,
         absorb: Callable[[Change], None] = unheard,
-        foreseen: float = math.nan,
+        predicted: float = math.nan,
         allowed: float = 0.0,
     ) -> Request:
-        """Return the request for this look along weights; if its derivative is foreseen, and how well."""
-        expected = self.eps * (foreseen + self.bias)
+        """Return the request for this look along weights; if its derivative is predicted, and how well."""
+        expected = self.eps * (predicted + self.bias)
         return Request(
             along.times(self.eps),
             role,
@@ -199,7 +199,7 @@ def answered(at: Point, requests: Sequence[Request]) -> Steps[Heard]:
         for scale in _scales(request)
         for share in request.stencil.shares
     ]
-    found, values = yield from insisted(at, rows_of(moves), role)
+    found, values = yield from asked_all(at, rows_of(moves), role)
     low, start = lowest(values), 0
     for request in requests:
         stop = start + request.repeats * len(request.stencil.shares)
@@ -208,7 +208,7 @@ def answered(at: Point, requests: Sequence[Request]) -> Steps[Heard]:
     return Heard(moves[low], float(values[low]))
 
 
-def insisted(
+def asked_all(
     at: Point, rows: SparseRows | Moves, role: Role, reserve: int = 0
 ) -> Steps[tuple[FloatArray, FloatArray]]:
     """Return the change of f at each row, and the values that were answered.
@@ -258,8 +258,8 @@ def together(first: Request, second: Request, follow: Callable[[Request], None])
     def absorb(change: Change) -> None:
         missed = change.odd - first.expected - second.expected
         if abs(missed) <= first.allowed + second.allowed:
-            first.absorb(_foreseen(first))
-            second.absorb(change.less(_foreseen(first)))
+            first.absorb(_predicted(first))
+            second.absorb(change.less(_predicted(first)))
             return
 
         def part(own: Change) -> None:
@@ -277,6 +277,6 @@ def together(first: Request, second: Request, follow: Callable[[Request], None])
     )
 
 
-def _foreseen(request: Request) -> Change:
+def _predicted(request: Request) -> Change:
     expected = request.expected
     return Change(expected, -expected) if request.stencil is Stencil.CENTRAL else Change(expected)

@@ -74,7 +74,7 @@ class Search:
         self.abandon()  # what inquiries have heard was around another point
         self._differences.centre(self._walls.centre(at.x), at.value)
 
-    def plant(self, coordinates: IntArray | Rest, rng: np.random.Generator) -> None:
+    def restart(self, coordinates: IntArray | Rest, rng: np.random.Generator) -> None:
         """Begin anew on these coordinates, in a fresh random order; with the next, if it was measured."""
         following = self._next if self.belief.drift.outdated else None
         past = self._clear()
@@ -82,7 +82,7 @@ class Search:
             self.partition, whole = following
             self.reopen(whole)
         else:
-            self.partition = self._planted(coordinates, rng, past) if len(coordinates) else None
+            self.partition = self._partitioned(coordinates, rng, past) if len(coordinates) else None
 
     def _clear(self) -> Partition | None:
         """Forget the groups; return what they were."""
@@ -103,14 +103,14 @@ class Search:
         past = self._clear()
         if not len(coordinates):
             return at
-        self.partition = self._planted(coordinates, rng, past, 1.0 / constants.SMALL)
+        self.partition = self._partitioned(coordinates, rng, past, 1.0 / constants.SMALL)
         look = FirstLook(self._differences, self.partition.order.whole)
         yield from look.take(at, noise)
         self.flat = look.flat
         self.root(look.value, look.error, 0.0)  # a parabola was fitted, whatever bends
         return at if look.jump == 0.0 else Point(at.x, at.value + look.jump)
 
-    def _planted(
+    def _partitioned(
         self, coordinates: IntArray | Rest, rng: np.random.Generator, past: Partition | None, far: float = 1.0
     ) -> Partition:
         about = 0.0 if past is None else past.open.norm
@@ -176,7 +176,7 @@ class Search:
 
     @property
     def best(self) -> tuple[float, float]:
-        """Promise of the best open group, and the expected queries until it is redeemed."""
+        """Promise of the best open group, and the expected queries until it is found."""
         if self._running:
             group = self._running[0].group
             return self.belief.rate(int(group.u > 0)) * self._differences.promise(group.u), 1.0
@@ -189,7 +189,7 @@ class Search:
         return promise * worth, cost
 
     def _worth(self, group: Group) -> tuple[float, float]:
-        """Return what share of U² a group redeems, and for how many queries.
+        """Return what share of U² a group realises, and for how many queries.
 
         Either it holds a spike, which is found by cuts and labels; or it is background, of which each
         coordinate has its part, to be had by a query each.
@@ -354,7 +354,7 @@ class Search:
 
     def following(self, coordinates: IntArray | Rest, rng: np.random.Generator) -> Request:
         """Ask, along with a recheck, for the sum over an order that is to serve if that shows a change."""
-        partition = self._planted(coordinates, rng, self.partition)
+        partition = self._partitioned(coordinates, rng, self.partition)
 
         def take(value: float, error: float, eps: float) -> None:
             self._next = partition, partition.root(value, error, eps)

@@ -4,7 +4,7 @@ On its way down it is long enough to give the curvature as well. Where values ar
 sides, and where a wall holds the coordinate it goes a little inward.
 
 A look of length ℓ shows −ℓ·s + ½·ℓ²·H. If the slope s is uncertain by background, what it misses of the
-foreseen is shared out between s and H by how uncertain either is (a Gaussian posterior).
+predicted is shared out between s and H by how uncertain either is (a Gaussian posterior).
 """
 
 from __future__ import annotations
@@ -262,7 +262,7 @@ class Confirmation:
         return Found(candidate.coordinate, slope, candidate.error, curvature, taken)
 
     def _surprising(self, candidate: Candidate, length: float, change: float) -> bool:
-        """Whether f fell otherwise than foreseen, as it may along any coordinate far away."""
+        """Whether f fell otherwise than predicted, as it may along any coordinate far away."""
         steepness, expected = abs(candidate.slope), self.differences.newton(candidate.slope)
         missed = change + length * steepness - 0.5 * length**2 * expected
         return abs(missed) > constants.UNSEEN * length * steepness

@@ -230,22 +230,22 @@ class Estimation:
         """Search; return whether what was found is enough."""
         search = self._search
         search.centre(self._at)
-        plantings, hidden, reached = 0, 1.0, self._again
+        searches, hidden, reached = 0, 1.0, self._again
         told: list[float] = []  # squared norms of what is left, by sums with weights of their own
         if self._again:
             search.go_on()
             yield from self._measure(self._known)
-            plantings = 1
+            searches = 1
         while True:
-            yield from self._sum_of_all(plantings)
-            if plantings == 0 and self._surprised:
+            yield from self._sum_of_all(searches)
+            if searches == 0 and self._surprised:
                 search = self._begin_anew()
                 continue
             self._look_back()
             if search.flat:
                 return True
-            plantings += 1
-            if self._of.tol is not None and plantings > 1:
+            searches += 1
+            if self._of.tol is not None and searches > 1:
                 # Groups that the search has left are small: it has chosen. Fresh weights choose nothing.
                 told.append(search.square)
                 self._residual = max(self._residual, sum(told) / len(told))
@@ -254,8 +254,8 @@ class Estimation:
                     return True  # by other weights, too
                 continue
             noisy = bool(self._differences.noise)
-            few = constants.UNFOUND if plantings == 1 or noisy else constants.RULED_OUT
-            if plantings > 1 and (search.quiet if self._again or noisy else self._ended(few)):
+            few = constants.UNFOUND if searches == 1 or noisy else constants.RULED_OUT
+            if searches > 1 and (search.quiet if self._again or noisy else self._ended(few)):
                 # Noise hides more than background does, and what cancels beside it: several sums tell.
                 hidden *= search.hiding
                 if not noisy or self._again or hidden <= constants.UNSEEN:
@@ -264,7 +264,7 @@ class Estimation:
             hidden, found = 1.0, len(self._found)
             if (yield from self._lost(few)):
                 return False
-            reached, idle = self._negligible, plantings > 1 and not noisy and len(self._found) == found
+            reached, idle = self._negligible, searches > 1 and not noisy and len(self._found) == found
             told = told if idle else []
             claims = self._of.tol is not None and reached and self._share > self._of.leave
             # Weights under which nothing more was found have told what others hide.
@@ -290,7 +290,7 @@ class Estimation:
 
     @property
     def _surprised(self) -> bool:
-        """Whether noise was met that was not foreseen, and walls are near that hold up sums for it."""
+        """Whether noise was met that nobody expected, and walls are near that hold up sums for it."""
         met = self._differences.noise and self._noise is None
         return bool(met and self._of.background and self._walls.box is not None)
 
@@ -302,17 +302,17 @@ class Estimation:
         self._search.centre(self._at)
         return self._search
 
-    def _sum_of_all(self, plantings: int) -> Steps[None]:
+    def _sum_of_all(self, searches: int) -> Steps[None]:
         """Take the sum over all coordinates that are not known, with weights of its own."""
         search = self._search
         taken = np.array([*self._found, *search.kinks], np.int64)
         coordinates = outside(self._of.d, taken, self._walls.fixed, places=self._of.places)
-        rng = self._key.child(plantings).generator()
-        if plantings == 0:
+        rng = self._key.child(searches).generator()
+        if searches == 0:
             search.look_to_both_sides(self._of.background and bool(self._noise))
             self._at = yield from search.begin(self._at, self._noise, coordinates, rng)
             return
-        search.plant(coordinates, rng)
+        search.restart(coordinates, rng)
         if requests := search.requests(self._of.batch):
             yield from answered(self._at, requests)
 

@@ -141,8 +141,8 @@ class Inquiries:
     def _among(self, group: Group, best: Explanation, chance: float, tau: float, bits: float) -> Plan:
         """Return what to ask of a group that one spike explains, after labels that have told so many bits."""
         # Two cuts tell two bits as well, and leave a group that blurs less.
-        dull = best.number > 1 and self._tells(group, best, tau) < min(2.0, math.log2(best.number))
-        if dull or (not group.rows and chance < 0.5):
+        uninformative = best.number > 1 and self._tells(group, best, tau) < min(2.0, math.log2(best.number))
+        if uninformative or (not group.rows and chance < 0.5):
             group.refute(group.several)
             return self._beside(group, best) if bits > 0.5 else Cut()
         if best.number == 1:

@@ -29,7 +29,7 @@ class WholeSearch(Search):
     _credit: Partition | None = None  # the earlier one that leaves the least to be measured
     _surveyed: tuple[int, list[Group], FloatArray, FloatArray] | None = None  # what chances are now
 
-    def plant(self, coordinates: IntArray | Rest, rng: np.random.Generator) -> None:
+    def restart(self, coordinates: IntArray | Rest, rng: np.random.Generator) -> None:
         """Begin anew with other weights; the sums that were bought serve where all has to be measured."""
         self.abandon()
         self._credit = self._best_bought
@@ -40,7 +40,7 @@ class WholeSearch(Search):
             blurred = self._blur > constants.LIKELY * self.belief.sizes.typical
             left = math.inf if blurred else 2.0 * max(self.expected, 1.0)
             self.belief.search_again(left, len(coordinates))
-        super().plant(coordinates, rng)
+        super().restart(coordinates, rng)
 
     def go_on(self) -> None:
         """Begin at another point, without a first look: that f is not flat is known."""
@@ -109,12 +109,12 @@ class WholeSearch(Search):
 
         One group at least was followed down to one coordinate.
         """
-        if self.busy or not self._dived:
+        if self.busy or not self._reached_one:
             return False
         return self.expected < few or bool(self._survey()[2].max(initial=0.0) < constants.RULED_OUT)
 
     @property
-    def _dived(self) -> bool:
+    def _reached_one(self) -> bool:
         met = self.belief.sizes.typical or self.kinks
         return bool(met) or any(group.size == 1 for group in self._survey()[0])
 

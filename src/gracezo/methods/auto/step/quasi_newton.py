@@ -9,7 +9,7 @@ The active set, which walls hold, stays where it is, and the direction is that o
 two-metric projection of Bertsekas, *Projected Newton methods for optimization problems with simple
 constraints*, SIAM Journal on Control and Optimization 20(2), 1982). Those that the step would carry
 through a wall go up to it; the others are then asked again for a direction without them. Each trial is
-the nearest point of the box, and what is foreseen is foreseen for the displacement that is left.
+the nearest point of the box, and the prediction is for the displacement that is left.
 """
 
 from __future__ import annotations
@@ -151,7 +151,7 @@ def _two_loops(
 
 @record
 class Path:
-    """A direction from the present point, and what the model foresees along it.
+    """A direction from the present point, and what the model predicts along it.
 
     Attributes
     ----------
@@ -174,8 +174,8 @@ class Path:
 
     @property
     def descends(self) -> bool:
-        """Whether the model foresees a decrease."""
-        return self.slope < 0.0 and self.foreseen(1.0) < 0.0
+        """Whether the model predicts a decrease."""
+        return self.slope < 0.0 and self.predicted(1.0) < 0.0
 
     def asked(self, t: float) -> FloatArray:
         """Return the step of length t as it is to be asked."""
@@ -191,8 +191,8 @@ class Path:
             return 1.0
         return float(self.slopes @ self.displacement(t)) / (self.slope * t)
 
-    def foreseen(self, t: float) -> float:
-        """Return the change of f that the model foresees for a step of length t."""
+    def predicted(self, t: float) -> float:
+        """Return the change of f that the model predicts for a step of length t."""
         if self.wish is None:
             return t * self.slope * (1.0 - 0.5 * t)
         return float(self.slopes @ (self.displacement(t) * (1.0 - 0.5 * self._done(t))))
@@ -201,7 +201,7 @@ class Path:
         """Return how the model sees the slopes change over a step of length t: B·step = −t·g."""
         return -(t if self.wish is None else self._done(t)) * self.slopes
 
-    def predicted(self, t: float, left: float) -> FloatArray:
+    def predicted_slopes(self, t: float, left: float) -> FloatArray:
         """Return the slopes after a step of length t, when f has shown what share of them is left."""
         if self.wish is None:
             return self.slopes * left

@@ -1,6 +1,6 @@
 """The step: kinks first, then a line search along the model's path, then what is to be learned from it.
 
-A step that came out as foreseen had all it needed to know. One that did not is reason to doubt the
+A step that came out as predicted had all it needed to know. One that did not is reason to doubt the
 slopes of the support and the search outside of it, and to ask for more care before the next.
 
 When to step: while a step is not made, its decrease P waits; to make it delays everything else, R, by the c
@@ -92,7 +92,7 @@ class Timing:
         self.rate = 0.0
         """Decrease per round that the last step has brought."""
         self._spent = 0  # rounds since the last step that only this step needed
-        self._redeemed = 1.0  # share of its promise that a step has brought
+        self._realised = 1.0  # share of its promise that a step has brought
         self._promised = math.inf
         self._idle = 0.0  # decrease at hand that is not taken now
         self._waited = 0.0  # the same, times the rounds spent elsewhere since the last step
@@ -109,7 +109,7 @@ class Timing:
 
     def refresh_pays(self, gain: float, cost: float, elsewhere: float) -> bool:
         """Whether to measure the gradient of a step for `cost` rounds, given the rate elsewhere."""
-        return self._redeemed * gain / (cost + self.overhead) >= elsewhere
+        return self._realised * gain / (cost + self.overhead) >= elsewhere
 
     def step_pays(self, gain: float, promise: float, cost: float, rest: float) -> bool:
         """Whether to step, when the next find promises so much for so many rounds, and all finds `rest`."""
@@ -128,9 +128,9 @@ class Timing:
         self._spent = 0
         self.rate = -change / self.overhead if change < 0.0 else 0.5 * self.rate
 
-    def redeem(self, change: float) -> None:
+    def compare(self, change: float) -> None:
         """Compare what a step has brought with its promise."""
-        self._redeemed += 0.3 * (min(-change / self._promised, 1.0) - self._redeemed)
+        self._realised += 0.3 * (min(-change / self._promised, 1.0) - self._realised)
 
 
 class Confidence:
@@ -141,7 +141,7 @@ class Confidence:
         self.care = 10.0
         """How much of the support's gradient must be known before a step."""
         self.unsure: BoolArray = np.zeros(0, np.bool_)
-        """Which of those met first have taken part in a step that was not foreseen."""
+        """Which of those met first have taken part in a step that was not predicted."""
         self.given_up: FloatArray = np.zeros(0)
         """The slopes, of those met first, that were given up because no step along them brought anything."""
 
@@ -167,9 +167,9 @@ class Confidence:
         self.given_up = slopes
 
     def review(self, missed: float, displacement: FloatArray) -> None:
-        """Note by what share of its decrease a step was not foreseen.
+        """Note by what share of its decrease a step was not predicted.
 
-        One that came out as foreseen had all it needed; one that did not needs a fuller gradient.
+        One that came out as predicted had all it needed; one that did not needs a fuller gradient.
         """
         if missed > constants.ROUGHLY:
             unsure = displacement != 0.0
@@ -297,7 +297,7 @@ class Stepper:
         if lowest_met.met_from(at.x):
             support.carry(moved.x[support.indices] - at.x[support.indices])
         self._made = None
-        self._search.belief.drift.stir(fall, missed=1.0)
+        self._search.belief.drift.note_step(fall, missed=1.0)
         self._arrive(moved)
         return Stepped(moved, max(fall, doubt, self._refresh.doubt))
 
@@ -308,7 +308,7 @@ class Stepper:
         self._timing.spend(self._ledger.rounds - before)
         if moved is not at:
             self.confidence.descended()
-            self._search.belief.drift.stir(at.value - moved.value, missed=1.0)
+            self._search.belief.drift.note_step(at.value - moved.value, missed=1.0)
         self._arrive(moved)
         return moved
 
@@ -330,19 +330,19 @@ class Stepper:
     def _review(self, trials: list[Trial], path: Path) -> float:
         """Compare what a step brought with what the model foresaw; return the doubt that this leaves."""
         support, best, slope = self._support, trials[0], path.slope
-        self._timing.redeem(best.change)
-        missed = abs(best.change - path.foreseen(best.t)) / abs(best.change)
+        self._timing.compare(best.change)
+        missed = abs(best.change - path.predicted(best.t)) / abs(best.change)
         self.confidence.review(missed, path.displacement(best.t))
         doubt = min(missed, 1.0) * abs(best.change)
-        self._search.belief.drift.stir(doubt, missed)
+        self._search.belief.drift.note_step(doubt, missed)
         support.relax()
         if best.t < constants.SHORT:
             cut = min((trial.t for trial in trials if trial.t > best.t), default=1.0)
             support.stiffen(path.direction, best.t, -best.change, ahead=cut)
-            doubt = max(doubt, -path.foreseen(1.0) + best.change)
+            doubt = max(doubt, -path.predicted(1.0) + best.change)
         # The model sees all slopes change in proportion; f has shown by how much.
         left = float(np.clip(slope_at_best(trials, slope) / slope, -1.0, 1.0))
-        support.foresee(path.predicted(best.t, left))
+        support.predict(path.predicted_slopes(best.t, left))
         return doubt
 
     def _fail(self, doubt: float | None) -> float | None:
@@ -382,7 +382,7 @@ def find_kinks(
     least = max(Corner.LEAST * rate, differences.rounding / constants.SMALL)
     for suspect in support.suspects(at):
         # Noise would blur what tells a kink from a bend.
-        if differences.noise or support.kinks.rate * suspect.stake <= least:
+        if differences.noise or support.kinks.rate * suspect.depth <= least:
             break
         at = yield from support.locate(at, suspect, start)
     return at

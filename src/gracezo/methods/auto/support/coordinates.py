@@ -1,6 +1,6 @@
 """Memory: the coordinates met so far, and what is known of them at the present point.
 
-The slopes are foreseen from point to point, and measured again as far as that pays (`refresh.py`).
+The slopes are predicted from point to point, and measured again as far as that pays (`refresh.py`).
 """
 
 from __future__ import annotations
@@ -110,7 +110,7 @@ class Support:
         """Add to slopes what their prediction has missed."""
         self.slopes[members] += misses
 
-    def foresee(self, slopes: FloatArray) -> None:
+    def predict(self, slopes: FloatArray) -> None:
         """Take what a model says of the slopes after a step, until they are measured."""
         self.slopes = slopes
 

@@ -36,13 +36,13 @@ class Suspect(NamedTuple):
         Which one.
     far
         A place before which the kink may lie.
-    stake
+    depth
         How deep below it may lie: half of what the slope promises.
     """
 
     member: int
     far: float
-    stake: float
+    depth: float
 
 
 class Kinks:
@@ -110,7 +110,7 @@ class Kinks:
         return slopes
 
     def moved(self, x: FloatArray, slopes: FloatArray) -> FloatArray:
-        """Note where the coordinates are, and foresee the slopes of those that have come to their kink."""
+        """Note where the coordinates are, and predict the slopes of those that have come to their kink."""
         self.grow(len(x))
         slopes, away = slopes.copy(), x != self.places
         self.sides[away] = 0.0
@@ -141,7 +141,7 @@ class Kinks:
     def suspects(
         self, x: FloatArray, slopes: FloatArray, curvatures: FloatArray, most: float
     ) -> list[Suspect]:
-        """Return the members that may have a kink on their way down, the largest stake first.
+        """Return the members that may have a kink on their way down, the largest depth first.
 
         None is looked for farther than a decrease of `most` would take it.
         """
@@ -156,9 +156,9 @@ class Kinks:
             far = np.where(jumped, far, np.clip(far, x - reach, x + reach))
             beyond = np.where(jumped, np.where(slopes < 0.0, up, down), math.nan)
             chosen = np.flatnonzero((jumped | blamed) & ~self.fixed)
-        stakes = 0.5 * np.fmin(np.abs(slopes), np.abs(beyond)) * np.abs(far - x)
-        ranked = chosen[np.argsort(-stakes[chosen], kind="stable")]
-        return [Suspect(j, float(far[j]), float(stakes[j])) for j in ranked.tolist()]
+        depths = 0.5 * np.fmin(np.abs(slopes), np.abs(beyond)) * np.abs(far - x)
+        ranked = chosen[np.argsort(-depths[chosen], kind="stable")]
+        return [Suspect(j, float(far[j]), float(depths[j])) for j in ranked.tolist()]
 
     def locate(
         self, at: Point, coordinate: int, suspect: Suspect, slope: float, start: float, rounding: float
@@ -193,12 +193,12 @@ class Tangent:
     curvature: float = 0.0
 
     def at(self, place: float) -> float:
-        """Return the value foreseen at another place."""
+        """Return the value predicted at another place."""
         way = place - self.place
         return self.value + self.slope * way + 0.5 * self.curvature * way**2
 
     def slope_at(self, place: float) -> float:
-        """Return the slope foreseen at another place."""
+        """Return the slope predicted at another place."""
         return self.slope + self.curvature * (place - self.place)
 
     def nearer(self, other: Tangent) -> Tangent:

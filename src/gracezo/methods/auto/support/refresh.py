@@ -54,7 +54,7 @@ class RefreshTree:
         The coordinates, and what multiplies their displacement.
     scale
         The square roots of their curvatures.
-    felt
+    effective
         The slopes that looks have to be long enough for.
     least
         ε that moves each far enough.
@@ -66,7 +66,7 @@ class RefreshTree:
     order: IntArray
     weights: FloatArray
     scale: FloatArray
-    felt: FloatArray
+    effective: FloatArray
     least: FloatArray
     limits: tuple[FloatArray, FloatArray] | None
 
@@ -156,10 +156,10 @@ class Refresh:
         order, slopes = support.indices[members], support.slopes[members]
         weights, limits = walls.aim(order, weights, self._differences.size(1.0, 0.0))
         # What a bound holds has a slope that will stay; it is not to make looks at the others longer.
-        felt = np.where(walls.active_at_bounds(order, slopes), 0.0, slopes)
+        effective = np.where(walls.active_at_bounds(order, slopes), 0.0, slopes)
         far, least = np.maximum(walls.plainly(order), kinks.reach[members]), np.zeros(n)
         np.divide(far, np.abs(weights), out=least, where=weights != 0.0)
-        self._tree = RefreshTree(members, order, weights, scale, felt, least, limits)
+        self._tree = RefreshTree(members, order, weights, scale, effective, least, limits)
 
     @property
     def pending(self) -> bool:
@@ -224,7 +224,7 @@ class Refresh:
         order, weights = tree.order[span], tree.weights[span]
         # In the scale of the weights each coordinate has curvature one.
         curvature = float(np.add.reduce((weights * tree.scale[span]) ** 2))
-        about = abs(part.u) + abs(float(weights @ tree.felt[span]))
+        about = abs(part.u) + abs(float(weights @ tree.effective[span]))
         least = float(tree.least[span].max())
         look = self._differences.along(curvature, about, tree.room(span), least)
         # Foreseen for the step as it is rounded: then rounding blurs no more than what the prediction misses.

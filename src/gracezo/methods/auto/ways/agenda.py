@@ -3,7 +3,7 @@
 What can be done, with its promised decrease and its cost in queries:
 
 - open a group of the search over the coordinates outside the support;
-- recheck that search, when steps have brought decreases that the model did not foresee; at once, when the
+- recheck that search, when steps have brought decreases that the model did not predict; at once, when the
   chance that it is out of date, times the queries until the next find, is more than the one query that a
   recheck costs;
 - refresh the support, and then step (`step/stepper.py` says when and how).
@@ -79,7 +79,7 @@ class _Partitions:
 
 
 @record
-class _Foretold:
+class _Prediction:
     """What a step along the first `size` coordinates promised after so many answers about slopes."""
 
     size: int = 0
@@ -106,7 +106,7 @@ class Agenda:
     _stale: bool = False  # whether slopes are known by subtraction, in part from before the last step
     _fruitless: int = 0  # looks at all coordinates since the last find
     _retried: float = math.inf  # what f has to come down to before coordinates are let go again
-    _foretold: _Foretold | None = None
+    _prediction: _Prediction | None = None
     _following: list[Request] = field(default_factory=list)  # what has to be asked next
     _last: int = 0  # the round of the last find or step
 
@@ -124,7 +124,7 @@ class Agenda:
         """Go on at a point that was reached in another way: all slopes are to be measured again."""
         self.parts.search.belief.drift.moved()
         self.doubt(math.inf)
-        self._foretold = None
+        self._prediction = None
         self.moved()
 
     def moved(self) -> None:
@@ -177,9 +177,9 @@ class Agenda:
         noise = self.parts.differences.negligible
         doubt = drift.doubt if len(support) < self.parts.problem.free else 0.0
         find, recheck = (
-            bid if bid[0] > noise else (0.0, 1.0) for bid in (search.best, (doubt, timing.overhead))
+            each if each[0] > noise else (0.0, 1.0) for each in (search.best, (doubt, timing.overhead))
         )
-        promise, cost = max(find, recheck, key=lambda bid: bid[0] / bid[1])
+        promise, cost = max(find, recheck, key=lambda each: each[0] / each[1])
         overdue = find[0] > 0.0 and drift.overdue(find[1])
         rates = find[0] / find[1], math.inf if overdue else recheck[0] / recheck[1]
         hidden = self.parts.refresh.promise
@@ -213,7 +213,7 @@ class Agenda:
         if waits and search.exhausted and self._partitions.in_vain < constants.PATIENCE:
             return self._repartitioned(at, fallen)
         if not waits:
-            self._foretold = None
+            self._prediction = None
             return support.bend(self._batch) or None
         if self.parts.refresh.pending and rates[1] > rates[0]:
             return self._recheck()
@@ -280,7 +280,7 @@ class Agenda:
             return False
         self._retried = at.value - least
         support.loosen()
-        self._foretold = None
+        self._prediction = None
         return True
 
     def _sharpen(self) -> bool:
@@ -293,13 +293,13 @@ class Agenda:
         return differences.pairs.sharpen(error, differences.curvatures.flattest)
 
     def _repartitioned(self, at: Point, fallen: float) -> list[Request] | None:
-        self.parts.search.plant(*self.begin())
+        self.parts.search.restart(*self.begin())
         # Nothing is outside when all coordinates have been found; then the support goes on alone.
         return self.parts.search.requests(self._batch) or self.next(at, fallen)
 
     def step_promise(self) -> float:
         """Return the decrease that the model promises for a step with what is known."""
-        support, walls, told = self.parts.support, self.parts.walls, self._foretold
+        support, walls, told = self.parts.support, self.parts.walls, self._prediction
         slopes, diagonal = support.slopes, support.diagonal
         # An answer changes few of many slopes, and a path takes time in proportion to their number.
         refresh = self.parts.refresh
@@ -308,8 +308,8 @@ class Agenda:
             path = self.parts.stepper.path()
             # Walls may leave nothing of what the model hoped for; each coordinate alone still has its part.
             blocked = walls.stops is not None and not path.descends
-            promise = support.known if blocked else -path.foreseen(1.0)
-            told = self._foretold = _Foretold(len(slopes), refresh.answers, promise)
+            promise = support.known if blocked else -path.predicted(1.0)
+            told = self._prediction = _Prediction(len(slopes), refresh.answers, promise)
         # No step has been made yet along those found since: the model has their own curvature only.
         new = slice(told.size, None)
         return told.promise + walls.promise(support.indices[new], slopes[new], diagonal[new])

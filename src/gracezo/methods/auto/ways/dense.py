@@ -20,7 +20,7 @@ from gracezo.core.types import FloatArray, IntArray
 from gracezo.methods.auto import constants
 from gracezo.methods.auto.here import Walls
 from gracezo.methods.auto.instrument.forward import Differences
-from gracezo.methods.auto.instrument.look import insisted
+from gracezo.methods.auto.instrument.look import asked_all
 from gracezo.methods.auto.search.order import written
 from gracezo.methods.auto.step.line import line_search
 from gracezo.methods.auto.step.quasi_newton import Model, Path, newton_path
@@ -83,7 +83,7 @@ class Dense:
         return written(self._sparse.free)
 
     @property
-    def redeemed(self) -> float:
+    def realised(self) -> float:
         """What share of their promises the last steps have brought; one while there are too few of them."""
         if len(self._steps) < constants.FEW:
             return 1.0
@@ -147,7 +147,7 @@ class Dense:
             path = newton_path(self._model, self._walls, self._coordinates, self._slopes, curvatures)
             if path.descends:
                 moved = yield from self._along(at, path)
-                self._steps.append((-path.foreseen(1.0), at.value - moved.value))
+                self._steps.append((-path.predicted(1.0), at.value - moved.value))
                 if moved is not at:
                     return moved
             if not len(self._model):
@@ -190,7 +190,7 @@ class Dense:
         some = self._rng.choice(free, n, replace=False)
         both = np.concatenate([steps[some], -steps[some]])
         rows = SparseRows.coordinates(np.tile(self._coordinates[some], 2), both)
-        found, _ = yield from insisted(at, rows, Role.REFRESH, reserve=len(steps) - n + 1)
+        found, _ = yield from asked_all(at, rows, Role.REFRESH, reserve=len(steps) - n + 1)
         changes[some] = found[:n]
         rises = found.reshape(2, -1) > constants.TRUST * self._differences.rounding
         return 2 * int(rises.all(axis=0).sum()) > n
@@ -209,6 +209,6 @@ class Dense:
         """Ask each coordinate alone, but those whose change of f is known."""
         unknown = np.flatnonzero(np.isnan(changes))
         rows = SparseRows.coordinates(self._coordinates[unknown], steps[unknown])
-        changes[unknown], _ = yield from insisted(at, rows, Role.REFRESH, reserve=1)
+        changes[unknown], _ = yield from asked_all(at, rows, Role.REFRESH, reserve=1)
         slopes = self._slopes.copy()  # as they were, where nothing can move
         return np.divide(changes, steps, out=slopes, where=steps != 0.0)

@@ -312,7 +312,7 @@ class Market:
             if (reason or late) and self._offers(account, at):
                 present.end()
                 if present.way is self._ways.dense and account.way is self._ways.coordinates:
-                    reason = self._ways.dense.redeemed < 2.0 * constants.CLEARLY
+                    reason = self._ways.dense.realised < 2.0 * constants.CLEARLY
                 self._turn(account, present, reason)
                 return
 
@@ -321,7 +321,7 @@ class Market:
         present = self._present
         if present.way is self._ways.sparse:
             # Slopes that jump are no guide; then values along single coordinates are.
-            fit = self._ways.coordinates if self._ways.sparse.jumpy else self._ways.dense
+            fit = self._ways.coordinates if self._ways.sparse.mostly_kinked else self._ways.dense
             return account.way is fit and present.record.rounds >= constants.LEAST and self._cheaper(at)
         if present.way is self._ways.coordinates or account.way is self._ways.dense:
             return False
@@ -329,7 +329,7 @@ class Market:
             return self._ways.dense.few
         brought = present.record.rate(1) * self._window
         little = brought <= constants.SMALL * (self._ways.sparse.first - at.value)
-        return little or self._ways.dense.redeemed < constants.CLEARLY
+        return little or self._ways.dense.realised < constants.CLEARLY
 
     def _far_pays(self, at: Point) -> bool:
         """Whether moves to the bounds promise as much per round as the sparse way has brought of late."""

@@ -23,7 +23,7 @@ from gracezo.core.places import replaced, same
 from gracezo.core.types import FloatArray, IntArray
 from gracezo.methods.auto import constants
 from gracezo.methods.auto.here import Walls
-from gracezo.methods.auto.instrument.look import insisted
+from gracezo.methods.auto.instrument.look import asked_all
 from gracezo.methods.auto.search.order import Rest, written
 from gracezo.methods.auto.verdict import coupled
 from gracezo.methods.auto.ways import Offer
@@ -191,7 +191,9 @@ class _Valley:
         if self._walls.box is not None:
             steps = self._walls.box.inward(here.x, self._coordinates, steps)
         steps = (x + steps) - x
-        changes, _ = yield from insisted(here, SparseRows.coordinates(self._coordinates, steps), Role.REFRESH)
+        changes, _ = yield from asked_all(
+            here, SparseRows.coordinates(self._coordinates, steps), Role.REFRESH
+        )
         return np.divide(changes, steps, out=np.zeros(len(steps)), where=steps != 0.0)
 
     def _at(self, base: FloatArray, places: FloatArray) -> Steps[Point]:

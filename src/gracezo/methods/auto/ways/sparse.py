@@ -99,7 +99,7 @@ class Sparse:
         return bool(search.kinks) or support.kinks.any or bool(stepper.confidence.given_up.any())
 
     @property
-    def jumpy(self) -> bool:
+    def mostly_kinked(self) -> bool:
         """Whether many of those met have kinks, so that slopes are no guide."""
         support = self._parts.support
         located = int(np.isfinite(support.kinks.places).sum())
