@@ -16,7 +16,7 @@ from benchmarks.page_table import seeds as named
 
 from faults import evaluations, interrupts, journals
 from faults.common import Attempt, Dice
-from faults.crews import CLUSTERS
+from faults.pools import CLUSTERS
 
 KINDS: dict[str, tuple[Attempt, int]] = {  # and how many attempts there are at scale 1
     "damage": (journals.damage, 2000),

@@ -19,7 +19,7 @@ import numpy as np
 
 import gracezo
 from faults.common import METHODS, Counted, Dice, Hanging
-from faults.crews import OTHERS, OURS, crew, processes_of
+from faults.pools import OTHERS, OURS, pool_of, processes_of
 from gracezo.testing import Valley
 
 DYING = (*("ours",) * 10, *("one",) * 4, *("pool",) * 5, "loky")  # how often, by their speed
@@ -34,7 +34,7 @@ def dying(dice: Dice, folder: Path, kinds: Sequence[str] = DYING, deadly: float 
     rule = dice.choice(["raise", "skip", "retry"])
     arguments: dict[str, Any] = {"method": dice.choice(METHODS), "sparsity": 3, "max_queries": budget}
     arguments |= {"seed": dice.randrange(99), "on_failure": rule, "batch": dice.choice([1, 4])}
-    with crew(kind) as workers:
+    with pool_of(kind) as workers:
         try:
             result = gracezo.minimize(calls, Valley().x0, **arguments, workers=workers)
         except gracezo.EvaluationError as error:
@@ -52,7 +52,7 @@ def hanging(dice: Dice, folder: Path, kinds: Sequence[str] = HANGING) -> None:
     mark = f"gracezo-fault-{os.getpid()}-{dice.randrange(10**9)}"
     program = kind.startswith("command")
     fun: Any = gracezo.Command(f"sh -c 'sleep 600; :' {mark} {{input}}") if program else Hanging(folder)
-    with crew(kind.removeprefix("command in ") if kind != "command" else "none") as workers:
+    with pool_of(kind.removeprefix("command in ") if kind != "command" else "none") as workers:
         before = set(_children())
         if kind in OTHERS:  # its start is not ours
             gracezo.minimize(fun, Valley().x0, method="fdsa", max_queries=1, workers=workers)

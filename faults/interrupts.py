@@ -18,11 +18,11 @@ import numpy as np
 
 import gracezo
 from faults.common import Counted, Dice, case, expected, same
-from faults.crews import crew
 from faults.evaluations import running
+from faults.pools import pool_of
 from gracezo.testing import Valley
 
-CREWS = (*("none",) * 5, "rows", "map", "threads", "ours", "one", "pool")
+POOLS = (*("none",) * 5, "rows", "map", "threads", "ours", "one", "pool")
 _PLACES = ("gracezo", "concurrent/futures", "threading.py", "multiprocessing")
 
 
@@ -61,11 +61,11 @@ def interrupts(dice: Dice, folder: Path) -> None:
 def _function(dice: Dice, folder: Path) -> None:
     arguments = case(dice, most=30)
     whole = expected(arguments)
-    kind = dice.choice(CREWS)
+    kind = dice.choice(POOLS)
     calls, journal = Counted(folder / "calls"), folder / "run.db"
     line = dice.size("lines", 1, 60 * whole.nfev)
     result = None
-    with crew("none" if kind in ("rows", "map") else kind) as workers:
+    with pool_of("none" if kind in ("rows", "map") else kind) as workers:
         words: dict[str, Any] = {"workers": map if kind == "map" else workers, **arguments}
         fun: Any = calls
         if kind == "rows":
@@ -115,7 +115,8 @@ def _program(dice: Dice, folder: Path) -> None:
     kind = dice.choice(["none", "threads"])
     result = None
     line = dice.size("lines", 1, 1500)
-    with crew(kind) as workers, suppress(KeyboardInterrupt), AtLine(line, ready):  # it comes before the run
+    # It comes before the run.
+    with pool_of(kind) as workers, suppress(KeyboardInterrupt), AtLine(line, ready):
         result = gracezo.minimize(command, Valley().x0, method="fdsa", max_queries=9, workers=workers)
     assert not running(mark), f"{kind}: the program is left"
     assert result is None or result.nfev >= begun.exists(), (kind, result)

@@ -21,7 +21,7 @@ import numpy as np
 
 import gracezo
 from faults.common import ERRORS, Counted, Dice, Interrupted, case, expected, same
-from faults.crews import OURS, crew
+from faults.pools import OURS, pool_of
 from gracezo.journal.reading import read
 from gracezo.journal.schema import TABLES
 from gracezo.report.page import report
@@ -296,9 +296,9 @@ def full_disk(dice: Dice, folder: Path) -> None:
 KILLED = """
 import sys
 from pathlib import Path
-from faults.crews import crew
+from faults.pools import pool_of
 from faults.journals import go
-with crew(sys.argv[2]) as workers:
+with pool_of(sys.argv[2]) as workers:
     print("ready", flush=True)
     go(Path(sys.argv[1]), workers, int(sys.argv[3]))
 """
@@ -321,7 +321,7 @@ def kills(dice: Dice, folder: Path) -> None:
                 ProcessLookupError
             ):  # pools of the user's do not leave with their parent, as ours do
                 (os.kill if kind in ("none", "threads", *OURS) else os.killpg)(run.pid, signal.SIGKILL)
-    with crew(kind) as workers:
+    with pool_of(kind) as workers:
         result = go(folder, workers, number)
     same(result, whole)
     # Workers that outlive their run finish at most the row that they have, which is in flight as well.

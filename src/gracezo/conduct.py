@@ -11,7 +11,7 @@ from scipy.optimize import OptimizeResult
 
 from gracezo import checks, logs
 from gracezo.core.drive import Evaluator, drive
-from gracezo.core.interrupts import HeldBack
+from gracezo.core.interrupts import DelayedSignals
 from gracezo.core.limits import Limits
 from gracezo.core.result import Result
 from gracezo.core.run import Run
@@ -113,7 +113,7 @@ class Call:
 
 def begun(session: Session, setup: Setup, identity: Identity) -> Setup:
     """Begin the run of a journal, or go on with it: return the setup with the seed that is recorded."""
-    with HeldBack():
+    with DelayedSignals():
         seed = session.begin(identity, setup.ground.seed, setup.ground.limits)
         session.call(setup.ground.names)
     return setup.recorded(seed)
@@ -129,9 +129,9 @@ def conduct(
     """Run to the end, with a session of a journal in between if there is one."""
     if session is not None and session.result is not None:
         return session.result
-    caller, crew = evaluate, evaluate if isinstance(evaluate, Spread) else None
+    caller, pool = evaluate, evaluate if isinstance(evaluate, Spread) else None
     on_move = logs.steps(None if callback is None else notify(callback))
-    workers = 1 if crew is None else crew.size
+    workers = 1 if pool is None else pool.size
     if session is None:
         run = setup.run(on_move)
         evaluate = logs.asks(run, evaluate)
@@ -146,8 +146,8 @@ def conduct(
     if isinstance(caller, Serial):
         caller.release()  # before x is written
     result = run.result()
-    if crew is not None and crew.abandoned:
-        result.message += f"; evaluations that could not be stopped, and were abandoned: {crew.abandoned}"
+    if pool is not None and pool.abandoned:
+        result.message += f"; evaluations that could not be stopped, and were abandoned: {pool.abandoned}"
     if workers > run.widest > 0:
         result.message += (
             f"; of {workers} workers at most {run.widest} had work: batch={workers} would use all"

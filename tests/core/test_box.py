@@ -1,4 +1,4 @@
-"""The box and the fence: whatever is asked, what goes out is inside, exactly."""
+"""The box and the clip: whatever is asked, what goes out is inside, exactly."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gracezo.core.asks import Ask, DenseRows, Role, SparseRows
-from gracezo.core.box import Box, Clipped, Fence, SparsePoints
+from gracezo.core.box import Box, Clipped, ClipToBox, SparsePoints
 from gracezo.core.types import FloatArray
 
 
@@ -56,7 +56,7 @@ def test_inward_steps_stay_inside_and_use_the_room(
     assert (np.abs(held) <= np.abs(wanted)).all()
     for i in range(5):
         room = {-1.0: x[i] - box.lower[i], 1.0: box.upper[i] - x[i]}
-        # Next to nothing, below the normal numbers, a quotient is rounded by more; the fence holds it.
+        # Next to nothing, below the normal numbers, a quotient is rounded by more; the clip holds it.
         least = stretch * float(np.nextafter(0.0, 1.0))
         assert abs(held[i]) * stretch <= room[np.copysign(1.0, held[i])] * (1 + 1e-15) + least
         if room[np.copysign(1.0, wanted[i])] >= abs(wanted[i]) * stretch:
@@ -76,38 +76,38 @@ def test_nothing_gets_over_the_fence(drawn: tuple[Box, FloatArray], steps: list[
         DenseRows(rows) if dense else SparseRows(np.array([0, 5, 10]), np.tile(np.arange(5), 2), rows.ravel())
     )
     plain = Ask(x, offsets, Role.PROBE, 3)
-    fenced = Fence(box)(plain)
-    assert (fenced.base is x, fenced.role, fenced.reserve, len(fenced)) == (True, Role.PROBE, 3, 2)
-    sent = pickle.loads(pickle.dumps(fenced.offsets))  # as a worker gets it
+    clipped = ClipToBox(box)(plain)
+    assert (clipped.base is x, clipped.role, clipped.reserve, len(clipped)) == (True, Role.PROBE, 3, 2)
+    sent = pickle.loads(pickle.dumps(clipped.offsets))  # as a worker gets it
     for row in range(2):
-        point = fenced.point(row)
+        point = clipped.point(row)
         assert strictly_inside(box, point)
         assert point.tobytes() == np.clip(plain.point(row), box.lower, box.upper).tobytes()
         assert point.tobytes() == Ask(x, sent, Role.PROBE).point(row).tobytes()
-        assert point.tobytes() == fenced.take(np.array([row])).point(0).tobytes()
-    assert fenced.head(1).point(0).tobytes() == fenced.point(0).tobytes()
+        assert point.tobytes() == clipped.take(np.array([row])).point(0).tobytes()
+    assert clipped.head(1).point(0).tobytes() == clipped.point(0).tobytes()
 
 
 def test_a_rounded_sum_does_not_leave() -> None:
     x, step = np.array([-1.0]), np.array([-1e-20 - -1.0])
     assert x[0] + step[0] > -1e-20  # the way to the bound is rounded, and its end lies beyond
-    fenced = Fence(Box.of(-2.0, -1e-20, 1))(Ask(x, SparseRows.single(np.array([0]), step), Role.STEP))
-    assert fenced.point(0)[0] == -1e-20
-    assert isinstance(fenced.offsets, SparsePoints)
+    clipped = ClipToBox(Box.of(-2.0, -1e-20, 1))(Ask(x, SparseRows.single(np.array([0]), step), Role.STEP))
+    assert clipped.point(0)[0] == -1e-20
+    assert isinstance(clipped.offsets, SparsePoints)
 
 
 def test_a_base_outside_is_brought_in_and_looked_at_once() -> None:
-    fence = Fence(Box.of(0.0, 1.0, 2))
+    clip = ClipToBox(Box.of(0.0, 1.0, 2))
     base = np.array([2.0, 0.5])
-    first = fence(Ask.at(base, Role.STEP))
+    first = clip(Ask.at(base, Role.STEP))
     assert first.point(0).tolist() == [1.0, 0.5]
-    assert fence(Ask.at(base, Role.STEP)).base is first.base
+    assert clip(Ask.at(base, Role.STEP)).base is first.base
 
 
 def test_rows_of_any_kind_are_cut_once() -> None:
-    fence = Fence(Box.of(0.0, 1.0, 2))
+    clip = ClipToBox(Box.of(0.0, 1.0, 2))
     offsets = Clipped(DenseRows(np.ones((1, 2))), Box.of(0.0, 1.0, 2))
-    assert fence(Ask(np.zeros(2), offsets, Role.STEP)).offsets is offsets
+    assert clip(Ask(np.zeros(2), offsets, Role.STEP)).offsets is offsets
 
 
 def test_one_number_for_all_takes_no_room() -> None:

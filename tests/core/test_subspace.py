@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gracezo.core.asks import Ask, DenseRows, Point, Role, SparseRows
-from gracezo.core.box import Box, Fence
+from gracezo.core.box import Box, ClipToBox
 from gracezo.core.drive import drive
 from gracezo.core.keys import Key
 from gracezo.core.limits import Limits
@@ -59,8 +59,10 @@ def test_a_displacement_of_groups_is_one_of_their_coordinates(case: Grouped, dat
 
     assert space.place(z) == pytest.approx(point(z), abs=1e-9)
     columns = np.flatnonzero(second)
-    sparse = Fence(box)(space.ask(Ask(z, SparseRows.single(columns, second[columns]), Role.PROBE))).point(0)
-    dense = Fence(box)(space.ask(Ask(z, DenseRows(second[None]), Role.PROBE))).point(0)
+    sparse = ClipToBox(box)(space.ask(Ask(z, SparseRows.single(columns, second[columns]), Role.PROBE))).point(
+        0
+    )
+    dense = ClipToBox(box)(space.ask(Ask(z, DenseRows(second[None]), Role.PROBE))).point(0)
     assert sparse == pytest.approx(point(z + second), abs=1e-9)
     assert dense == pytest.approx(point(z + second), abs=1e-9)
     assert box.inside(sparse)

@@ -40,7 +40,7 @@ def eps(step: int) -> float:
     return EPS
 
 
-class Patchy:
+class Failing:
     """A linear function that fails at some calls; f(x0) is call 0."""
 
     def __init__(self, *lost: int) -> None:
@@ -67,7 +67,7 @@ ESTIMATORS: dict[str, Callable[[], Estimator]] = {
 
 @pytest.mark.parametrize("name", ESTIMATORS)
 def test_no_answer_is_no_estimate_and_not_flat(name: str, converse: Talk) -> None:
-    gradient = converse(ESTIMATORS[name](), Patchy(*range(1, 200)), np.zeros(D), 1, 0).gradient
+    gradient = converse(ESTIMATORS[name](), Failing(*range(1, 200)), np.zeros(D), 1, 0).gradient
     assert (len(gradient.indices), gradient.flat) == (0, False)
 
 
@@ -92,7 +92,7 @@ def test_averages_are_over_what_was_answered(lost: Sequence[int], converse: Talk
         (SparseSZO(eps, 6, 3, period=1), 1.0),
         (SubsetSphere(eps, 6, 3), float(D)),
     ):
-        talk = converse(estimator, Patchy(*lost), np.zeros(D), 1, 0)
+        talk = converse(estimator, Failing(*lost), np.zeros(D), 1, 0)
         z = talk.displacements[kept] / EPS
         expected = weight * (z @ WEIGHTS) @ z / len(kept)
         # The sum is made in single precision, so the error goes with its largest terms.
@@ -102,7 +102,7 @@ def test_averages_are_over_what_was_answered(lost: Sequence[int], converse: Talk
 def test_averages_in_several_batches(converse: Talk, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rows, "_TOGETHER", 0)
     monkeypatch.setattr(rows, "BLOCK_BYTES", 2 * 4 * D)
-    talk = converse(Average(rows.gaussian, eps, 6), Patchy(1, 2, 3), np.zeros(D), 1, 0)
+    talk = converse(Average(rows.gaussian, eps, 6), Failing(1, 2, 3), np.zeros(D), 1, 0)
     assert [len(ask) for ask in talk.asks] == [2, 2, 2]
     z = talk.displacements[3:] / EPS
     assert talk.gradient.toarray() == pytest.approx((z @ WEIGHTS) @ z / 3, rel=1e-5, abs=1e-9)
@@ -110,13 +110,13 @@ def test_averages_in_several_batches(converse: Talk, monkeypatch: pytest.MonkeyP
 
 @pytest.mark.parametrize("lost", [2, 5])  # one of the second pair
 def test_a_pair_needs_both(lost: int, converse: Talk) -> None:
-    talk = converse(TPGE(eps, 3), Patchy(lost), np.zeros(D), 1, 0)
+    talk = converse(TPGE(eps, 3), Failing(lost), np.zeros(D), 1, 0)
     z = (talk.displacements[3:] - talk.displacements[:3])[[0, 2]] / EPS
     assert talk.gradient.toarray() == pytest.approx((z @ WEIGHTS) @ z / 2, rel=1e-4, abs=1e-6)
 
 
 def test_a_coordinate_is_left_out(converse: Talk) -> None:
-    gradient = converse(FDSA(eps), Patchy(4, 9), np.zeros(D), 1, 0).gradient
+    gradient = converse(FDSA(eps), Failing(4, 9), np.zeros(D), 1, 0).gradient
     assert gradient.indices.tolist() == [j for j in range(D) if j not in (3, 8)]
     assert gradient.confirmed.all()
     assert gradient.toarray()[17] == -1.0
@@ -124,14 +124,14 @@ def test_a_coordinate_is_left_out(converse: Talk) -> None:
 
 
 def test_rows_are_left_out_of_a_regression(converse: Talk) -> None:
-    talk = converse(DebiasedLasso(eps, 20, None), Patchy(2, 7), np.zeros(D), 1, 0)
+    talk = converse(DebiasedLasso(eps, 20, None), Failing(2, 7), np.zeros(D), 1, 0)
     z = np.delete(talk.displacements / EPS, [1, 6], axis=0)
     assert talk.gradient.toarray() == pytest.approx(debiased_lasso(z, z @ WEIGHTS), abs=1e-6)
 
 
 @pytest.mark.parametrize("estimator", [ZORO(eps, 30, EXACT), ZOBCD(eps, 30, 1, EXACT)])
 def test_rows_are_left_out_of_a_recovery(estimator: Estimator, converse: Talk) -> None:
-    gradient = converse(estimator, Patchy(1, 8, 30), np.zeros(D), 1, 0).gradient
+    gradient = converse(estimator, Failing(1, 8, 30), np.zeros(D), 1, 0).gradient
     assert gradient.toarray() == pytest.approx(WEIGHTS, abs=1e-6)
 
 
@@ -143,9 +143,9 @@ def test_grace_asks_a_pair_again_with_new_signs(lost: Sequence[int], queries: in
     estimator = GraCe(eps, D, 1, (10, 4), VARIANTS["printed"])
 
     def one(x: np.ndarray) -> float:
-        return patchy(np.where(np.arange(D) == 3, x, 0.0))
+        return failing(np.where(np.arange(D) == 3, x, 0.0))
 
-    patchy = Patchy(*lost)
+    failing = Failing(*lost)
     talk = converse(estimator, one, np.zeros(D), 1, 0)
     assert len({row.tobytes() for row in talk.displacements}) == talk.queries
     assert talk.queries == queries

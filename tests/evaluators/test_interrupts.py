@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import gracezo
-from gracezo.core.interrupts import HeldBack, listening
+from gracezo.core.interrupts import DelayedSignals, listening
 from gracezo.core.run import Run
 from gracezo.journal.reading import read
 
@@ -49,7 +49,7 @@ def _handlers_are_given_back() -> Iterator[None]:
     before = [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)]
     yield
     assert [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)] == before
-    assert HeldBack._current is None
+    assert DelayedSignals._current is None
 
 
 @pytest.mark.skipif(not hasattr(os, "pidfd_open"), reason="watches processes by pidfd")
@@ -158,17 +158,17 @@ def test_a_callback_hears_it_at_once() -> None:
 
 
 def test_the_first_waits_and_the_second_does_not() -> None:
-    with HeldBack() as held:
+    with DelayedSignals() as delayed:
         interrupt()
         with pytest.raises(KeyboardInterrupt):
             interrupt()
         with pytest.raises(KeyboardInterrupt):
-            held.hear()
-        held.hear()
+            delayed.deliver()
+        delayed.deliver()
 
 
 def test_what_waits_at_the_end_is_heard_then() -> None:
-    with pytest.raises(KeyboardInterrupt), HeldBack():
+    with pytest.raises(KeyboardInterrupt), DelayedSignals():
         interrupt()
 
 
@@ -176,7 +176,7 @@ def test_a_handler_of_the_users_is_called_and_one_that_he_installs_meanwhile_sta
     heard: list[str] = []
     before = signal.signal(signal.SIGINT, lambda number, frame: heard.append("before"))
     try:
-        with HeldBack():
+        with DelayedSignals():
             interrupt()
             assert heard == []
             with listening:
@@ -190,7 +190,7 @@ def test_a_handler_of_the_users_is_called_and_one_that_he_installs_meanwhile_sta
 
 
 def test_a_forked_process_hears_as_if_there_were_no_run() -> None:
-    with HeldBack():
+    with DelayedSignals():
         child = os.fork()
         if child == 0:
             os._exit(7 if signal.getsignal(signal.SIGINT) is signal.default_int_handler else 1)

@@ -29,7 +29,7 @@ from gracezo.evaluators.executor import another_pool
 from gracezo.evaluators.objective import Objective
 from gracezo.evaluators.report import Report, WorkerTraceback
 from gracezo.evaluators.serial import Serial
-from gracezo.evaluators.worker import Missing, remember, work_from_desk
+from gracezo.evaluators.worker import Missing, remember, work_from_cache
 from gracezo.testing import Valley, assert_same
 
 X0 = np.zeros(200)
@@ -404,21 +404,21 @@ def test_the_function_reaches_a_process_once(tmp_path: Path) -> None:
 def test_a_worker_says_what_it_misses() -> None:
     evaluate = Serial(Objective(value, (), X0.shape))
     offsets = SparseRows.coordinates(np.array([3]), np.array([0.5]))
-    assert work_from_desk("a", 1, offsets, None, None) == Missing(evaluate=True)
+    assert work_from_cache("a", 1, offsets, None, None) == Missing(evaluate=True)
     remember("a", evaluate)
-    assert work_from_desk("a", 1, offsets, None, None) == Missing(evaluate=False)
+    assert work_from_cache("a", 1, offsets, None, None) == Missing(evaluate=False)
     expected = value(X0 + 0.5 * np.eye(1, 200, 3)[0])
     for base in (X0, None):
-        report = work_from_desk("a", 1, offsets, None, base)
+        report = work_from_cache("a", 1, offsets, None, base)
         assert isinstance(report, Report)
         assert report.outcomes == [expected]
-    assert work_from_desk("a", 2, offsets, None, None) == Missing(evaluate=False)
-    assert isinstance(work_from_desk("a", 2, offsets, None, X0 + 1), Report)
-    assert work_from_desk("a", 1, offsets, None, None) == Missing(evaluate=False)
+    assert work_from_cache("a", 2, offsets, None, None) == Missing(evaluate=False)
+    assert isinstance(work_from_cache("a", 2, offsets, None, X0 + 1), Report)
+    assert work_from_cache("a", 1, offsets, None, None) == Missing(evaluate=False)
     for run in "bcde":  # a worker that serves many runs forgets the oldest
         remember(run, evaluate)
-    assert work_from_desk("a", 2, offsets, None, None) == Missing(evaluate=True)
-    assert isinstance(work_from_desk("a", 2, offsets, evaluate, X0), Report)
+    assert work_from_cache("a", 2, offsets, None, None) == Missing(evaluate=True)
+    assert isinstance(work_from_cache("a", 2, offsets, evaluate, X0), Report)
 
 
 class Forgetful(Inline):
@@ -428,7 +428,7 @@ class Forgetful(Inline):
         self.bytes = 0
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        worker._desks.clear()
+        worker._cache.clear()
         sent = pickle.dumps(args)
         self.bytes += len(sent)
         return super().submit(fn, *pickle.loads(sent))

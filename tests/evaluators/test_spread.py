@@ -1,4 +1,4 @@
-"""Spreading an ask over a crew, with a crew that answers in any order and loses what it likes."""
+"""Spreading an ask over a pool, with a pool that answers in any order and loses what it likes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from gracezo.evaluators.worker import work
 SUM = Serial(Objective(lambda x: float(x.sum()), (), (1,)))
 
 
-class FakeCrew:
+class FakePool:
     """Works when asked for results; `data` decides on whose and on what becomes of them."""
 
     task_seconds = 1e9  # so that parts are as large as the shares allow, once a time is known
@@ -74,25 +74,25 @@ def ask_of(rows: int) -> Ask:
 
 @given(data=st.data(), rows=st.integers(1, 40), size=st.integers(1, 5), spare=st.integers(0, 5))
 def test_every_row_is_answered_once(data: st.DataObject, rows: int, size: int, spare: int) -> None:
-    crew = FakeCrew(data, size, size + spare)
-    crew.slow = data.draw(st.booleans())
-    spread = Spread(crew, whole_shares=data.draw(st.booleans()), timeout=7.0 if crew.slow else None)
+    pool = FakePool(data, size, size + spare)
+    pool.slow = data.draw(st.booleans())
+    spread = Spread(pool, whole_shares=data.draw(st.booleans()), timeout=7.0 if pool.slow else None)
     answers = [answer for known in spread(ask_of(rows)) for answer in known]
     assert sorted(row for row, _ in answers) == list(range(rows))
     for row, outcome in answers:
         if isinstance(outcome, Lost):
-            assert crew.lost[row] == 1
+            assert pool.lost[row] == 1
             assert str(outcome) == "bad luck"
         elif isinstance(outcome, EvaluationFailure):
-            assert crew.slow
+            assert pool.slow
             assert str(outcome) == "the evaluation took longer than 7 seconds, its time-out"
         else:
             assert outcome == row
-    assert max((part.stop - part.start for part in crew.sent), default=0) <= -(-rows // size)
+    assert max((part.stop - part.start for part in pool.sent), default=0) <= -(-rows // size)
 
 
 def test_what_was_lost_with_others_is_asked_one_by_one() -> None:
-    class Breaks(FakeCrew):
+    class Breaks(FakePool):
         """All that is under way is lost together, twice."""
 
         most: list[int]
@@ -104,17 +104,17 @@ def test_what_was_lost_with_others_is_asked_one_by_one() -> None:
                 return [(part, work(SUM, part.ask.base, part.offsets)) for part in parts]
             return [(part, Loss("broken", certain=len(parts) == 1)) for part in parts]
 
-    crew = Breaks(None, 3, 3)  # type: ignore[arg-type]  # nothing is drawn
-    crew.most = []
-    spread = Spread(crew)
+    pool = Breaks(None, 3, 3)  # type: ignore[arg-type]  # nothing is drawn
+    pool.most = []
+    spread = Spread(pool)
     assert [type(outcome) for known in spread(ask_of(3)) for _, outcome in known] == [Lost] * 3
     assert sum(isinstance(outcome, Lost) for known in spread(ask_of(3)) for _, outcome in known) == 1
     list(spread(ask_of(1)))  # still with care: it was lost when it was alone
     list(spread(ask_of(3)))
-    assert crew.most == [3, 1, 1, 1, 1, 3]
+    assert pool.most == [3, 1, 1, 1, 1, 3]
 
 
-class Mortal(FakeCrew):
+class Mortal(FakePool):
     """Rows of some values end their worker; in a pool, all that is under way is lost with it."""
 
     def __init__(self, data: st.DataObject, size: int, deadly: set[float], pool: bool) -> None:
@@ -164,7 +164,7 @@ def test_only_who_ended_a_worker_is_blamed_and_others_are_lost_once_for_each(
 
 
 def test_a_worker_that_never_begins_is_not_waited_for_for_ever() -> None:
-    class Stillborn(FakeCrew):
+    class Stillborn(FakePool):
         def receive(self, patience: float) -> Sequence[Delivery]:
             return [(self.under_way.pop(), Loss("no memory", begun=0))]
 
@@ -174,17 +174,17 @@ def test_a_worker_that_never_begins_is_not_waited_for_for_ever() -> None:
 
 @given(data=st.data(), rows=st.integers(1, 20))
 def test_what_is_under_way_is_dropped_when_the_run_ends(data: st.DataObject, rows: int) -> None:
-    crew = FakeCrew(data, 2, 4)
-    spread = Spread(crew)
+    pool = FakePool(data, 2, 4)
+    spread = Spread(pool)
     answering = spread(ask_of(rows))
     next(answering)
-    left = sum(map(len, crew.under_way))
+    left = sum(map(len, pool.under_way))
     answering.close()
-    assert not crew.under_way
+    assert not pool.under_way
     assert spread.unfinished == left
 
 
-class LeavingCrew(FakeCrew):
+class LeavingPool(FakePool):
     """Takes three parts and then no more, but still delivers these."""
 
     def send(self, part: Part) -> None:
@@ -198,7 +198,7 @@ class LeavingCrew(FakeCrew):
 
 @given(st.data())
 def test_what_was_evaluated_is_handed_over_before_the_error(data: st.DataObject) -> None:
-    answering = Spread(LeavingCrew(data, 10, 10))(ask_of(20))
+    answering = Spread(LeavingPool(data, 10, 10))(ask_of(20))
     answers = dict(answer for _ in range(3) for answer in next(answering))
     assert answers == {0: 0.0, 1: 1.0, 2: 2.0}
     with pytest.raises(WorkersLost, match="gone home"):
@@ -206,17 +206,17 @@ def test_what_was_evaluated_is_handed_over_before_the_error(data: st.DataObject)
 
 
 def test_cheap_rows_travel_together_and_expensive_ones_alone() -> None:
-    class Recording(LeavingCrew):
+    class Recording(LeavingPool):
         def send(self, part: Part) -> None:
-            FakeCrew.send(self, part)
+            FakePool.send(self, part)
 
     def sizes(task_seconds: float) -> list[int]:
-        crew = Recording(None, 3, 6)  # type: ignore[arg-type]  # nothing is drawn
-        crew.task_seconds = task_seconds
-        spread = Spread(crew)
+        pool = Recording(None, 3, 6)  # type: ignore[arg-type]  # nothing is drawn
+        pool.task_seconds = task_seconds
+        spread = Spread(pool)
         list(spread(ask_of(1)))  # from here on the time of a row is known
         list(spread(ask_of(10)))
-        return [part.stop - part.start for part in crew.sent[1:]]
+        return [part.stop - part.start for part in pool.sent[1:]]
 
     assert sizes(1e9) == [4, 4, 2]
     assert sizes(0.0) == [1] * 10

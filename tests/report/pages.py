@@ -22,7 +22,7 @@ def bowl(x: FloatArray) -> float:
     return float(sum((i + 1) * (flat[i] - i) ** 2 for i in (1, 2, 57)))
 
 
-class Shaky:
+class Noisy:
     """The same, but each 40th evaluation fails, with a message that a page must not obey."""
 
     fingerprint = HOSTILE
@@ -43,7 +43,7 @@ def run(path: Path, **others: Any) -> gracezo.Result:
     arguments |= {"options": {"step_size": 0.01}}
     names = [f"coordinate {i}" for i in range(120)]
     names[57] = HOSTILE
-    return gracezo.minimize(Shaky(), np.zeros(SHAPE), journal=path, **arguments | {"names": names} | others)
+    return gracezo.minimize(Noisy(), np.zeros(SHAPE), journal=path, **arguments | {"names": names} | others)
 
 
 class Reader(HTMLParser):

@@ -4,7 +4,7 @@ The rules of this file:
 
 - A method that holds bounds knows where its asks end: it turns differences inward
   so that they fit, and takes a step for what the box leaves of it.
-- The `Fence` is what guarantees that they end inside. It stands between every method and every
+- The `ClipToBox` is what guarantees that they end inside. It stands between every method and every
   evaluator and puts each coordinate that a displacement would carry out, if only
   by the last rounding of a sum, on the bound itself.
 - A bound that is the same everywhere is kept as one number, whatever d.
@@ -127,7 +127,7 @@ class Clipped:
         return Clipped(self._offsets.take(rows), self._box)
 
 
-class Fence:
+class ClipToBox:
     """Lets no ask leave the box."""
 
     def __init__(self, box: Box) -> None:

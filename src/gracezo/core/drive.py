@@ -7,7 +7,7 @@ from typing import Protocol
 
 from gracezo.core.asks import Ask
 from gracezo.core.errors import EvaluationError, WorkersLost
-from gracezo.core.interrupts import HeldBack
+from gracezo.core.interrupts import DelayedSignals
 from gracezo.core.result import Status
 from gracezo.core.run import Answer, Run
 
@@ -42,16 +42,16 @@ def drive(run: Run, evaluate: Evaluator, caller: Evaluator | None = None) -> Non
     run, and with it the run in whose function this one is.
     """
     queries = 0
-    held = HeldBack()
+    delayed = DelayedSignals()
     try:
-        with held:
+        with delayed:
             while (ask := run.next()) is not None:
-                held.hear()  # before anything is bought
+                delayed.deliver()  # before anything is bought
                 known = evaluate(ask)
                 try:
                     for answers in known:
                         run.record(answers)
-                        held.hear()
+                        delayed.deliver()
                         if run.stop_if_late():
                             return
                 finally:
@@ -60,7 +60,7 @@ def drive(run: Run, evaluate: Evaluator, caller: Evaluator | None = None) -> Non
                     run.unfinished(getattr(caller or evaluate, "unfinished", 0))
     except KeyboardInterrupt:
         run.stop(Status.STOPPED, "interrupted; this is the best so far")
-        if held.nested:
+        if delayed.nested:
             raise
     except EvaluationError as error:
         error.result = run.result()  # with what was under way beside the one that failed

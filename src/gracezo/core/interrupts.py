@@ -21,23 +21,23 @@ from typing import Any
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
-class HeldBack:
+class DelayedSignals:
     """Lets signals wait until they can be heard; a context manager, that hears at its end what has come."""
 
-    _current: HeldBack | None = None  # the innermost one
+    _current: DelayedSignals | None = None  # the innermost one
 
     def __init__(self) -> None:
         self.nested = False
         """Whether it is within another one: a run in the function of a run."""
-        self._outer: HeldBack | None = None
+        self._outer: DelayedSignals | None = None
         self._handlers: dict[int, Callable[[int, FrameType | None], Any]] = {}
         self._came: list[int] = []
         self._open = False
         self._thread = threading.get_ident()
 
-    def __enter__(self) -> HeldBack:
+    def __enter__(self) -> DelayedSignals:
         if threading.current_thread() is threading.main_thread():
-            self._outer = HeldBack._current
+            self._outer = DelayedSignals._current
             self.nested = self._outer is not None
             self._handlers = {
                 each: handler for each in _SIGNALS if callable(handler := signal.getsignal(each))
@@ -45,7 +45,7 @@ class HeldBack:
             try:
                 for each in self._handlers:
                     signal.signal(each, self._handle)
-                HeldBack._current = self
+                DelayedSignals._current = self
             except BaseException:  # a signal that did not have to wait yet
                 self.let_go()
                 raise
@@ -56,12 +56,12 @@ class HeldBack:
     ) -> None:
         self.let_go()
         if kind is None:
-            self.hear()
+            self.deliver()
 
     def let_go(self) -> None:
         """Give the handlers back, but for those that somebody has replaced meanwhile."""
-        if HeldBack._current is self:
-            HeldBack._current = self._outer
+        if DelayedSignals._current is self:
+            DelayedSignals._current = self._outer
         self._give_back(list(self._handlers))
 
     def _give_back(self, signals: list[int]) -> None:
@@ -72,7 +72,7 @@ class HeldBack:
             finally:  # its handler may raise at once
                 self._give_back(signals[1:])
 
-    def hear(self) -> None:
+    def deliver(self) -> None:
         """Let the signals that have come be handled, which may raise an exception."""
         while self._came:
             self._handlers[self._came[0]](self._came.pop(0), None)
@@ -88,18 +88,18 @@ class _Listening:
     """Where signals are heard at once: around the user's code, in the thread that drives the run."""
 
     def __enter__(self) -> None:
-        held = HeldBack._current
-        if held is not None and held._thread == threading.get_ident():
-            held._open = True
-            if held._came:
-                held.hear()
+        delayed = DelayedSignals._current
+        if delayed is not None and delayed._thread == threading.get_ident():
+            delayed._open = True
+            if delayed._came:
+                delayed.deliver()
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        held = HeldBack._current
-        if held is not None and held._thread == threading.get_ident():
-            held._open = False
+        delayed = DelayedSignals._current
+        if delayed is not None and delayed._thread == threading.get_ident():
+            delayed._open = False
 
 
 listening = _Listening()
@@ -107,8 +107,8 @@ listening = _Listening()
 
 def _forget() -> None:
     """In a process that was forked: signals are handled as if there were no run."""
-    while HeldBack._current is not None:
-        HeldBack._current.let_go()
+    while DelayedSignals._current is not None:
+        DelayedSignals._current.let_go()
 
 
 if hasattr(os, "register_at_fork"):

@@ -30,7 +30,7 @@ import numpy as np
 
 from gracezo.core.answers import lowest
 from gracezo.core.asks import Ask, Decided, Moved, OutOfQueries, Point, Steps
-from gracezo.core.box import Box, Fence
+from gracezo.core.box import Box, ClipToBox
 from gracezo.core.errors import EvaluationError, EvaluationFailure, Irreparable, MethodError
 from gracezo.core.failures import Failures, OnFailure
 from gracezo.core.finite import Finite
@@ -116,7 +116,7 @@ class Run:
         self._lost: list[int] = []  # rows that were lost with their workers, to be asked again
         self._failures = Failures(on_failure or OnFailure())
         self._elapsed = elapsed or _watch()
-        self._fence = None if bounds is None else Fence(bounds)
+        self._clip = None if bounds is None else ClipToBox(bounds)
         self._sampling = None if sample is None else Sampling(sample)
         self._finite = Finite()
         self._outputs = outputs
@@ -220,8 +220,8 @@ class Run:
                 count = len(said)
                 bought = self._affordable(said, count)
                 if bought:
-                    if self._fence is not None:
-                        said = self._fence(said)
+                    if self._clip is not None:
+                        said = self._clip(said)
                     if not self._finite(said):
                         self._end(Finish(Status.STUCK, _OVERFLOW))
                         return

@@ -25,7 +25,7 @@ from gracezo.evaluators.objective import Objective
 from gracezo.evaluators.priced import prices
 from gracezo.evaluators.processes import Processes
 from gracezo.evaluators.serial import Serial
-from gracezo.evaluators.spread import Crew, Spread
+from gracezo.evaluators.spread import Spread, WorkerPool
 from gracezo.evaluators.vectorized import Vectorized
 
 Workers: TypeAlias = object  # None, int, map-like callable, Executor, Dask client, "ray": see `minimize`
@@ -62,10 +62,10 @@ def evaluator(
             yield _mapped(objective, workers, vectorized, room)
         else:
             try:
-                crew = _crew(workers, here, started)
+                pool = _pool_of(workers, here, started)
             except WorkersLost as lost:  # before any query
                 raise ValueError(f"workers: {lost}") from (lost.__cause__ or lost)
-            yield Spread(crew, vectorized, timeout)
+            yield Spread(pool, vectorized, timeout)
 
 
 def _room(objective: Objective, workers: Workers, vectorized: bool) -> int:
@@ -75,19 +75,19 @@ def _room(objective: Objective, workers: Workers, vectorized: bool) -> int:
     return memory.limit(math.prod(objective.shape), _count(workers) or 1)
 
 
-def _crew(workers: Workers, here: Evaluator, started: ExitStack) -> Crew:
+def _pool_of(workers: Workers, here: Evaluator, started: ExitStack) -> WorkerPool:
     count = _count(workers)
     if count is not None:
         return started.enter_context(Processes(here, count))
     if isinstance(workers, Executor):
-        return started.enter_context(closing(executor.crew(workers, here)))
+        return started.enter_context(closing(executor.pool_behind(workers, here)))
     if _is_dask(workers):
-        tasks: Crew = import_module("gracezo.evaluators.dask").DaskCrew(workers, here)
+        tasks: WorkerPool = import_module("gracezo.evaluators.dask").DaskPool(workers, here)
         return tasks
     if _is_ray(workers):
         ray = _ray()
         started.enter_context(ray.initialised())
-        actors: Crew = ray.RayCrew(here)
+        actors: WorkerPool = ray.RayPool(here)
         return actors
     raise _wrong(workers)
 

@@ -8,7 +8,7 @@ there; what was on one that has gone is lost, and the run decides whether to ask
 it again.
 
 A task that has begun cannot be stopped. One that is given up keeps its thread
-busy until it ends; the crew is the smaller by one until then.
+busy until it ends; the pool is the smaller by one until then.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from gracezo.core.errors import WorkersLost
 from gracezo.core.types import FloatArray
 from gracezo.evaluators.report import Report
 from gracezo.evaluators.spread import Delivery, Dropped, Loss, Part
-from gracezo.evaluators.worker import Missing, work_from_desk
+from gracezo.evaluators.worker import Missing, work_from_cache
 
 _LOOK_AROUND = 1.0  # seconds after which the cluster is looked at
 _PATIENCE = 30.0  # seconds for workers to start again, when all are gone
@@ -44,7 +44,7 @@ class _Task(NamedTuple):
     since: float
 
 
-class DaskCrew:
+class DaskPool:
     """The workers of a Dask cluster."""
 
     task_seconds = 0.02
@@ -224,4 +224,4 @@ def _work(
     run: str, number: int, offsets: Offsets, pickled: bytes | None, base: FloatArray | None
 ) -> Report | Missing:
     evaluate = None if pickled is None else cloudpickle.loads(pickled)
-    return work_from_desk(run, number, offsets, evaluate, base)
+    return work_from_cache(run, number, offsets, evaluate, base)

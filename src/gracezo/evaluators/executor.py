@@ -4,7 +4,7 @@ Threads see the driver's own arrays. All others are taken to be in other
 processes, which cannot be told apart: see `worker.py` for what they keep.
 
 An evaluation that has begun cannot be stopped in a pool of others. One that is
-given up, at its time-out, keeps its worker busy until it ends; the crew is the
+given up, at its time-out, keeps its worker busy until it ends; the pool is the
 smaller by one until then. Python's `ProcessPoolExecutor` and loky's cannot go on
 after one of their processes has died: another one like it takes its place.
 """
@@ -31,11 +31,11 @@ from gracezo.core.asks import Offsets
 from gracezo.core.cancel import Cancellation
 from gracezo.core.drive import Evaluator
 from gracezo.core.errors import WorkersLost
-from gracezo.core.interrupts import HeldBack
+from gracezo.core.interrupts import DelayedSignals
 from gracezo.core.types import FloatArray
 from gracezo.evaluators.report import Report
 from gracezo.evaluators.spread import Delivery, Dropped, Loss, Part
-from gracezo.evaluators.worker import Missing, remember, work, work_from_desk
+from gracezo.evaluators.worker import Missing, remember, work, work_from_cache
 
 _Done: TypeAlias = "Future[Any]"
 
@@ -141,7 +141,7 @@ class _Futures:
 
 
 class Threads(_Futures):
-    """A crew of threads."""
+    """A pool of threads."""
 
     task_seconds = 0.0005
 
@@ -193,7 +193,7 @@ def _heard(cancellation: Cancellation, evaluate: Evaluator, base: FloatArray, of
 
 
 class OtherExecutor(_Futures):
-    """A crew behind any other executor, in processes here or elsewhere."""
+    """A pool behind any other executor, in processes here or elsewhere."""
 
     task_seconds = 0.002
 
@@ -210,7 +210,7 @@ class OtherExecutor(_Futures):
     def _introduce(self) -> None:
         """Send the function to as many workers as there are, before any query."""
         try:
-            with HeldBack():  # a pool that is interrupted while it starts may never answer
+            with DelayedSignals():  # a pool that is interrupted while it starts may never answer
                 futures = [
                     self._executor.submit(remember, self._run, self._evaluate) for _ in range(self._width)
                 ]
@@ -235,7 +235,7 @@ class OtherExecutor(_Futures):
         self._task(part, None, base)
 
     def _task(self, part: Part, evaluate: Evaluator | None, base: FloatArray | None) -> None:
-        task = (work_from_desk, self._run, self._number, part.offsets, evaluate, base)
+        task = (work_from_cache, self._run, self._number, part.offsets, evaluate, base)
         try:
             self._submit(part, *task)
         except WorkersLost as lost:
@@ -267,8 +267,8 @@ class OtherExecutor(_Futures):
         return None
 
 
-def crew(executor: Executor, evaluate: Evaluator) -> Threads | OtherExecutor:
-    """Return the crew behind an executor."""
+def pool_behind(executor: Executor, evaluate: Evaluator) -> Threads | OtherExecutor:
+    """Return the pool behind an executor."""
     if isinstance(executor, ThreadPoolExecutor):
         return Threads(executor, evaluate)
     return OtherExecutor(executor, evaluate)

@@ -30,7 +30,7 @@ from typing import Any
 
 from gracezo.core.drive import Evaluator
 from gracezo.core.errors import WorkersLost
-from gracezo.core.interrupts import HeldBack
+from gracezo.core.interrupts import DelayedSignals
 from gracezo.core.types import FloatArray
 from gracezo.evaluators.report import Report
 from gracezo.evaluators.spread import Delivery, Dropped, Loss, Part
@@ -63,7 +63,7 @@ class _Worker:
 
 
 class Processes:
-    """A crew of `count` processes, to be used in a `with` statement."""
+    """A pool of `count` processes, to be used in a `with` statement."""
 
     task_seconds = 0.002
 
@@ -76,7 +76,7 @@ class Processes:
     def __enter__(self) -> Processes:
         try:
             for worker in [self._start() for _ in range(self.size)]:
-                _greet(worker)
+                _await_start(worker)
         except BaseException:  # those already started must not stay behind
             self.__exit__(None, None, None)
             raise
@@ -102,7 +102,7 @@ class Processes:
             if worker.part is None and not worker.dismissed and self._give(worker, part):
                 return
         worker = self._start()
-        _greet(worker)
+        _await_start(worker)
         if not self._give(worker, part):
             raise WorkersLost(f"a new worker process died at once: {_end(worker.process)}")
 
@@ -125,7 +125,7 @@ class Processes:
         for worker in list(self._workers):
             if worker.dismissed:
                 if now - worker.dismissed > PATIENCE:
-                    self._bury(worker)
+                    self._remove(worker)
             elif worker.part is not None and now - worker.since > seconds:
                 worker.dismiss()
                 late.append(worker.part)
@@ -139,12 +139,12 @@ class Processes:
         deadline = time.monotonic() + PATIENCE
         for worker in busy:
             worker.process.join(max(0.0, deadline - time.monotonic()))
-            self._bury(worker)
+            self._remove(worker)
         return Dropped(sum(worker.rows[0] for worker in busy), 0)  # read when no further row can begin
 
     def _start(self) -> _Worker:
         _refuse_impossible_places()
-        with HeldBack():  # or the shared memory of this process, of which there is one for all, breaks
+        with DelayedSignals():  # or the shared memory of this process, of which there is one for all, breaks
             ours, theirs = self._context.Pipe()
             rows = self._context.RawArray("q", 2)
             process = self._context.Process(
@@ -165,7 +165,7 @@ class Processes:
         try:
             worker.pipe.send((None if worker.base is base else base, part.offsets))
         except OSError:  # it has died
-            self._bury(worker)
+            self._remove(worker)
             return False
         worker.base = base
         return True
@@ -176,11 +176,11 @@ class Processes:
                 raise EOFError
             report: Report = worker.pipe.recv()
         except (EOFError, OSError):
-            self._bury(worker)
+            self._remove(worker)
             return Loss(_end(worker.process), *worker.rows)
         return report
 
-    def _bury(self, worker: _Worker) -> None:
+    def _remove(self, worker: _Worker) -> None:
         if not worker.dismissed:
             worker.process.join(PATIENCE)
         worker.process.kill()  # in case it has only closed its pipe
@@ -212,7 +212,7 @@ def _pickled(evaluate: Evaluator) -> bytes:
         ) from error
 
 
-def _greet(worker: _Worker) -> None:
+def _await_start(worker: _Worker) -> None:
     """Wait until a new worker has its function."""
     try:
         trouble: str = worker.pipe.recv()

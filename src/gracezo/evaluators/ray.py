@@ -49,7 +49,7 @@ def initialised() -> Iterator[None]:
         ray.shutdown()
 
 
-class RayCrew:
+class RayPool:
     """The workers of the Ray cluster that this process is connected to."""
 
     task_seconds = 0.01

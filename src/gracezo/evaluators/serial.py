@@ -11,8 +11,8 @@ from gracezo.core.places import Place
 from gracezo.core.run import Answer, Outcome
 from gracezo.core.sampling import seeds_of
 from gracezo.core.types import FloatArray
-from gracezo.evaluators.canvas import Canvas
 from gracezo.evaluators.objective import Objective
+from gracezo.evaluators.point_buffer import PointBuffer
 from gracezo.evaluators.priced import Pricing, prices, sparse, starts
 
 
@@ -59,26 +59,26 @@ class Serial:
     def _writing(self, ask: Ask) -> Callable[[Ask, int], FloatArray]:
         """Return what writes the points of an ask."""
         if not self._copy:
-            return self._canvas.show
+            return self._buffer.show
         return self._copied if isinstance(ask.base, Place) else Ask.point
 
     def _copied(self, ask: Ask, row: int) -> FloatArray:
-        return self._canvas.show(ask, row).copy()
+        return self._buffer.show(ask, row).copy()
 
     @property
-    def _canvas(self) -> Canvas:
+    def _buffer(self) -> PointBuffer:
         own = self._own
-        if not hasattr(own, "canvas"):
-            own.canvas, own.pricing = Canvas(), Pricing(self._objective, self._copy)
-        canvas: Canvas = own.canvas
-        return canvas
+        if not hasattr(own, "buffer"):
+            own.buffer, own.pricing = PointBuffer(), Pricing(self._objective, self._copy)
+        buffer: PointBuffer = own.buffer
+        return buffer
 
     def _priced(self, ask: Ask, row: int) -> Outcome:
         """Evaluate by prices; `at` is shown a new base, and both ways must agree at x0."""
-        canvas = self._canvas
+        buffer = self._buffer
         pricing: Pricing = self._own.pricing
         shown = None
         if pricing.needs(ask) and not sparse(ask.base):
-            shown = canvas.show(Ask.at(ask.base, ask.role), 0)
+            shown = buffer.show(Ask.at(ask.base, ask.role), 0)
         outcome = pricing.one(ask, row, shown)
         return outcome if shown is None or not starts(ask) else pricing.checked(outcome, shown)

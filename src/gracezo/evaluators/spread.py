@@ -1,10 +1,10 @@
-"""Spreads an ask over a crew: cuts it into parts, sends them out, takes what comes back.
+"""Spreads an ask over a pool: cuts it into parts, sends them out, takes what comes back.
 
 The rules of this file:
 
 - A part has one row, unless rows are so cheap that sending them one by one
   would cost more than evaluating them; then it has as many as fill
-  `Crew.task_seconds`, and never more than an even share of the ask. All parts
+  `WorkerPool.task_seconds`, and never more than an even share of the ask. All parts
   of an ask have the same size, so that it is known how many rows may be in flight.
 - The rows of a part whose worker died are lost, as far as they were begun: the
   run decides whether to ask them again. Those not begun are sent again.
@@ -14,7 +14,7 @@ The rules of this file:
 - What is under way when the run ends is counted as far as it was begun: it was paid for.
 - Nobody waits for ever: every `TICK` seconds an empty answer says that time goes by.
 - A part that takes longer than the time-out is a failure; its worker is ended where it is ours.
-- When the crew itself is gone, what was evaluated until then is still handed
+- When the pool itself is gone, what was evaluated until then is still handed
   over, and only then `WorkersLost` is raised.
 """
 
@@ -79,7 +79,7 @@ class Dropped(NamedTuple):
 Delivery: TypeAlias = tuple[Part, Report | Loss | WorkersLost]
 
 
-class Crew(Protocol):
+class WorkerPool(Protocol):
     """Workers somewhere. Many parts may be under way, all of one ask."""
 
     @property
@@ -115,11 +115,11 @@ class Crew(Protocol):
 
 
 class Spread:
-    """The evaluator over a crew.
+    """The evaluator over a pool.
 
     Parameters
     ----------
-    crew
+    pool
         Who evaluates.
     whole_shares
         Whether a worker gets its share of an ask in one part: for functions that take many points at once.
@@ -127,10 +127,10 @@ class Spread:
         Seconds that one call of the function may take.
     """
 
-    def __init__(self, crew: Crew, whole_shares: bool = False, timeout: float | None = None) -> None:
+    def __init__(self, pool: WorkerPool, whole_shares: bool = False, timeout: float | None = None) -> None:
         self.unfinished = 0  # evaluations that had been begun when the run ended, without an answer
         self.abandoned = 0  # those of them that could not be stopped
-        self._crew = crew
+        self._pool = pool
         self._whole_shares = whole_shares
         self._timeout = timeout
         self._row_seconds: float | None = None
@@ -140,7 +140,7 @@ class Spread:
     @property
     def size(self) -> int:
         """How many workers there are."""
-        return self._crew.size
+        return self._pool.size
 
     def at_once(self, count: int) -> int:
         """Return how many rows of an ask of `count` may be in flight."""
@@ -148,7 +148,7 @@ class Spread:
 
     def __call__(self, ask: Ask) -> Generator[Sequence[Answer], None, None]:
         """Yield the answers as they come back, and nothing from time to time."""
-        crew, singly, careful = self._crew, self._singly, self._careful
+        pool, singly, careful = self._pool, self._singly, self._careful
         self._singly = self._careful = False
         todo = _Todo(ask, 1 if singly else self._rows(len(ask)))
         under_way = 0
@@ -157,14 +157,14 @@ class Spread:
             while True:
                 try:
                     while gone is None and todo and under_way < (1 if careful else self._window):
-                        crew.send(todo.take())
+                        pool.send(todo.take())
                         under_way += 1
                 except WorkersLost as lost:
                     gone = lost
                 if not under_way:
                     break
-                deliveries = crew.receive(TICK)
-                late = [] if self._timeout is None else crew.overdue(self._timeout)
+                deliveries = pool.receive(TICK)
+                late = [] if self._timeout is None else pool.overdue(self._timeout)
                 under_way -= len(deliveries) + len(late)
                 answers = [answer for part in late for answer in _late(part, self._timeout)]
                 for part, came in deliveries:
@@ -175,7 +175,7 @@ class Spread:
                 yield answers
         finally:
             if under_way:
-                self.unfinished, self.abandoned = crew.drop()
+                self.unfinished, self.abandoned = pool.drop()
         if gone is not None:
             raise gone
 
@@ -192,16 +192,16 @@ class Spread:
     @property
     def _window(self) -> int:
         """How many parts may be under way: with a time-out none may wait, since its time would be counted."""
-        return self._crew.window if self._timeout is None else min(self._crew.size, self._crew.window)
+        return self._pool.window if self._timeout is None else min(self._pool.size, self._pool.window)
 
     def _rows(self, count: int) -> int:
         """Return how many rows of an ask of `count` make a part."""
-        share = -(-count // self._crew.size)
+        share = -(-count // self._pool.size)
         if self._whole_shares:
             return share
         if self._row_seconds is None or self._timeout is not None:
             return 1
-        return max(1, min(share, int(self._crew.task_seconds / self._row_seconds)))
+        return max(1, min(share, int(self._pool.task_seconds / self._row_seconds)))
 
     def _learn(self, report: Report) -> None:
         """Follow the time that a row takes, smoothed over the latest few parts."""

@@ -1,8 +1,8 @@
 """The worker's side: evaluates a few rows around a base point, wherever it runs.
 
 A worker that is reached through a queue that others share cannot be told what
-it knows already. It keeps the function and the latest base of a run on its
-desk, under the run's name; the driver sends offsets only, and sends the rest
+it knows already. It keeps the function and the latest base of a run, under
+the run's name; the driver sends offsets only, and sends the rest
 again to a worker that says what it misses.
 """
 
@@ -38,7 +38,7 @@ def work(
 
 
 @dataclass(frozen=True)
-class Desk:
+class Cached:
     """What a worker keeps of a run: how to evaluate, and the latest base with its number."""
 
     evaluate: Evaluator
@@ -54,34 +54,34 @@ class Missing:
 
 
 _RUNS_KEPT = 4
-_desks: OrderedDict[str, Desk] = OrderedDict()
+_cache: OrderedDict[str, Cached] = OrderedDict()
 
 
 def remember(run: str, evaluate: Evaluator) -> None:
-    """Put a function on the desk."""
-    _keep(run, Desk(evaluate))
+    """Keep a function for the tasks to come."""
+    _keep(run, Cached(evaluate))
 
 
-def work_from_desk(
+def work_from_cache(
     run: str, number: int, offsets: Offsets, evaluate: Evaluator | None, base: FloatArray | None
 ) -> Report | Missing:
-    """Evaluate rows around base `number` of a run, with what is on the desk where it is not sent along."""
-    desk = _desks.get(run)
+    """Evaluate rows around base `number` of a run, with what is cached where it is not sent along."""
+    cached = _cache.get(run)
     if evaluate is None:
-        if desk is None:
+        if cached is None:
             return Missing(evaluate=True)
-        evaluate = desk.evaluate
+        evaluate = cached.evaluate
     if base is None:
-        if desk is None or desk.number != number or desk.base is None:
+        if cached is None or cached.number != number or cached.base is None:
             return Missing(evaluate=False)
-        base = desk.base
-    elif desk is None or desk.number < number:
-        _keep(run, Desk(evaluate, number, base))
+        base = cached.base
+    elif cached is None or cached.number < number:
+        _keep(run, Cached(evaluate, number, base))
     return work(evaluate, base, offsets)
 
 
-def _keep(run: str, desk: Desk) -> None:
-    _desks[run] = desk
-    _desks.move_to_end(run)
-    while len(_desks) > _RUNS_KEPT:
-        _desks.popitem(last=False)
+def _keep(run: str, cached: Cached) -> None:
+    _cache[run] = cached
+    _cache.move_to_end(run)
+    while len(_cache) > _RUNS_KEPT:
+        _cache.popitem(last=False)

@@ -112,7 +112,7 @@ def make_runs(
     with whole_lines(console), _progress(console) as progress:
         line = progress.add_task(label, total=sum(map(weight, todo)), done=0, runs=len(todo))
         made_with = describe()
-        with _deaf():  # the workers start here, and inherit it
+        with _ignoring_interrupts():  # the workers start here, and inherit it
             futures = {pool.submit(_attempt, job, made_with): job for job in todo}
         for done, future in enumerate(as_completed(futures), start=1):
             made = future.result()
@@ -138,7 +138,7 @@ def _progress(console: Console) -> Progress:
 
 
 @contextmanager
-def _deaf() -> Iterator[None]:
+def _ignoring_interrupts() -> Iterator[None]:
     """Ignore Ctrl-C, which reaches every process of a terminal.
 
     A worker that met it would hand in a half-made run, or complain in the middle of its imports.

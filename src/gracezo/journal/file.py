@@ -199,7 +199,7 @@ class JournalFile:
 
     def verify(self) -> int:
         """Check every sum, and return how many entries there are."""
-        with self.believing():
+        with self.reporting_damage():
             heads = self._connection.execute("SELECT entries, sum FROM head").fetchall()
             if len(heads) != 1:
                 raise JournalError(f"{self.path} is damaged: it does not say how many entries it has")
@@ -229,11 +229,11 @@ class JournalFile:
 
     def rows(self, query: str, *values: Cell) -> list[tuple[Any, ...]]:
         """Return the rows of a query."""
-        with self.believing():
+        with self.reporting_damage():
             return self._connection.execute(query, values).fetchall()
 
     @contextmanager
-    def believing(self) -> Iterator[None]:
+    def reporting_damage(self) -> Iterator[None]:
         """Turn whatever the contents of a file can cause into one line."""
         with _reading(self.path):
             try:

@@ -25,7 +25,7 @@ Parts: TypeAlias = dict[str, str]  # what it is: its digest
 _PYTHON = "Python"
 
 
-class Indigestible(TypeError):
+class NoDigest(TypeError):
     """Something has no digest: two of them cannot be compared in two processes."""
 
 
@@ -81,9 +81,9 @@ def _parts(fun: Callable[..., Any], args: tuple[Any, ...]) -> Parts:
         try:
             hasher.take(value)
         except RecursionError as error:
-            raise Indigestible(f"{name} is nested too deeply") from error
-        except Indigestible as error:
-            raise Indigestible(f"{name} is or holds {error}") from error
+            raise NoDigest(f"{name} is nested too deeply") from error
+        except NoDigest as error:
+            raise NoDigest(f"{name} is or holds {error}") from error
         parts[name] = hasher.hexdigest()
     return parts
 
@@ -215,7 +215,7 @@ class _Hasher:
             else:  # callable, arguments, state; items of a list and of a dictionary come as iterators
                 pieces = [*reduced[:3], *(list(rest) for rest in reduced[3:5] if rest is not None)]
         except Exception as error:  # whatever the user's object raises
-            raise Indigestible(f"a {type(value).__name__}, which cannot be compared") from error
+            raise NoDigest(f"a {type(value).__name__}, which cannot be compared") from error
         self._several(pieces)
 
     def _code(self, code: types.CodeType, doc: str | None) -> None:

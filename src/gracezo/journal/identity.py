@@ -20,7 +20,7 @@ import numpy as np
 
 from gracezo.core.types import FloatArray
 from gracezo.journal.errors import plain
-from gracezo.journal.function import Indigestible, Parts, changed, digested
+from gracezo.journal.function import NoDigest, Parts, changed, digested
 from gracezo.journal.settings import Journal
 
 _CALLABLE = "callable"  # {"callable": name} stands for a function in JSON
@@ -126,7 +126,7 @@ def known_by(journal: Journal, fun: Callable[..., Any], args: tuple[Any, ...]) -
     with ExitStack() as stack:
         try:
             parts = stack.enter_context(digested(fun, args))
-        except Indigestible as error:
+        except NoDigest as error:
             raise TypeError(
                 f"a journal could not tell whether the function is the same next time: {error}; give it a "
                 f"name that changes when it does: journal=Journal({str(journal.path)!r}, fingerprint=...)"

@@ -6,7 +6,7 @@ dies, however it dies; worker processes that were forked meanwhile and outlive
 it do not inherit it. It is not on the journal itself, since a process that
 closes any handle of a file loses its record locks there, SQLite's included.
 Record locks do not exclude the process that holds them, and are lost when any
-handle of the file is closed there: hence `_HELD`, which is asked first.
+handle of the file is closed there: hence `_LOCKED`, which is asked first.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ import threading
 from contextlib import suppress
 from pathlib import Path
 
-from gracezo.core.interrupts import HeldBack
+from gracezo.core.interrupts import DelayedSignals
 from gracezo.journal.errors import JournalError
 from gracezo.journal.place import real
 
-_HELD: set[Path] = set()
+_LOCKED: set[Path] = set()
 _HOLDING = threading.Lock()
 
 
@@ -36,16 +36,16 @@ class WriterLock:
         self._path = place.with_name(place.name + "-lock")
         self._handle: int | None = None
         self._process = os.getpid()
-        with HeldBack():
+        with DelayedSignals():
             with _HOLDING:
-                if self._path in _HELD:
+                if self._path in _LOCKED:
                     raise JournalError(f"{journal} is being written by another run of this process")
-                _HELD.add(self._path)
+                _LOCKED.add(self._path)
             try:
                 self._handle = self._locked(journal)
             finally:
                 if self._handle is None:
-                    _HELD.discard(self._path)
+                    _LOCKED.discard(self._path)
 
     def _locked(self, journal: Path) -> int:
         while True:
@@ -70,7 +70,7 @@ class WriterLock:
 
     def release(self) -> None:
         """Let others write."""
-        with HeldBack():
+        with DelayedSignals():
             if self._handle is None or self.inherited:
                 return
             if sys.platform != "win32":  # there, an open file cannot be removed; it stays, and harms nobody
@@ -78,7 +78,7 @@ class WriterLock:
                     self._path.unlink()
             os.close(self._handle)
             self._handle = None
-            _HELD.discard(self._path)  # at last: another thread that opened the file now would end the lock
+            _LOCKED.discard(self._path)  # at last: another thread that opened the file now would end the lock
 
     def __del__(self) -> None:
         if getattr(self, "_handle", None) is not None:

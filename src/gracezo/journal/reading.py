@@ -226,7 +226,7 @@ def _steps(file: JournalFile, x0: FloatArray, budget: int | None) -> Iterator[St
         if coordinates is None:
             yield Step(step, queries, value, None, math.nan)
             continue
-        with file.believing():
+        with file.reporting_damage():
             where = slice(None) if indices is None else np.frombuffer(indices, "<u4")
             new = np.frombuffer(coordinates, "<f8")
             length = float(np.linalg.norm(new - x[where]))

@@ -33,7 +33,7 @@ import numpy as np
 from gracezo.core.asks import Ask, Point
 from gracezo.core.drive import Evaluator, rows_at_once
 from gracezo.core.errors import EvaluationFailure
-from gracezo.core.interrupts import HeldBack
+from gracezo.core.interrupts import DelayedSignals
 from gracezo.core.limits import DefaultBudget, Limits
 from gracezo.core.names import Names
 from gracezo.core.places import dense
@@ -92,7 +92,7 @@ class Session:
     ) -> None:
         if self._lock.inherited:  # by a child that the function forked: the journal is its parent's
             return
-        with HeldBack():
+        with DelayedSignals():
             try:
                 if self._run is not None and not isinstance(error, (JournalError, JournalWriteError)):
                     self._close(self._run)

@@ -105,20 +105,20 @@ class Store:
     def header(self) -> dict[str, Any]:
         """Return the latest of each entry of the header."""
         latest = dict(self.file.rows("SELECT name, value FROM header ORDER BY entry"))
-        with self.file.believing():
+        with self.file.reporting_damage():
             return {k: cell if isinstance(cell, bytes) else json.loads(cell) for k, cell in latest.items()}
 
     def identity(self) -> Identity:
         """Return which run this is."""
         header = self.header()
-        with self.file.believing():
+        with self.file.reporting_damage():
             x0 = np.frombuffer(header["x0"], "<f8").astype(np.float64).reshape(header["shape"])
             return Identity(header["fingerprint"], x0, header["arguments"], header["parts"])
 
     def finish(self) -> Finished | None:
         """Return how the run ended, or None if it has not."""
         given = self.header().get("finish")
-        with self.file.believing():
+        with self.file.reporting_damage():
             known = [field.name for field in fields(Finished)]
             return None if given is None else Finished(**{name: given[name] for name in known})
 
@@ -136,7 +136,7 @@ class Store:
         header = self.header()
         if header.get("result") is None:
             return None
-        with self.file.believing():
+        with self.file.reporting_damage():
             return results.unpacked(header["result"], header["arrays"], self.identity().x0)
 
     # ------------------------------------------------------------ what is asked and answered
@@ -150,7 +150,7 @@ class Store:
     def _read_asks(self) -> dict[int, StoredAsk]:
         asks: dict[int, StoredAsk] = {}
         rows = self.file.rows(f"SELECT {', '.join(COLUMNS['asks'])}, entry FROM asks ORDER BY entry")
-        with self.file.believing():
+        with self.file.reporting_damage():
             for *cells, entry in rows:
                 known = asks.get(cells[0])
                 asks[cells[0]] = StoredAsk(*(*cells, entry if known is None else known.entry))
@@ -170,7 +170,7 @@ class Store:
             ask.until,
             ask.id,
         )
-        with self.file.believing():
+        with self.file.reporting_damage():
             return {
                 row: recalled(value) if failure is None else failed(failure, lost)
                 for row, value, failure, lost in rows

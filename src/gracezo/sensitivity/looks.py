@@ -22,7 +22,7 @@ from gracezo.vectors.estimate import measured, outputs_of, scalars
 from gracezo.vectors.found import Columns
 from gracezo.vectors.space import Space
 
-_LOUD = 3.0  # times its error: what everything else together may answer
+_SIGNIFICANT = 3.0  # times its error: what everything else together may answer
 
 
 class OneOutput:
@@ -144,8 +144,8 @@ class ManyOutputs:
         noise = None if problem.noise is None else np.broadcast_to(problem.noise, outputs.shape)
         search = Search(at, space, problem.batch, float(np.sqrt(self._leave)), noise)
         if first is not None:
-            loud = yield from search.glance(first.accuracy)
-            if loud < _LOUD:
+            significant = yield from search.glance(first.accuracy)
+            if significant < _SIGNIFICANT:
                 return _left(seen, first, 0.0)
         found = yield from search.run()
         if found is None:

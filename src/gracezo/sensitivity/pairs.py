@@ -130,7 +130,7 @@ class Pairs:
             yield from corners.ask([*((j,) for j in every), *known, every])
             seen |= {pair: corners.interaction(pair[:1], pair[1:]) for pair in known}
             left = corners.together() - _sum(seen.values(), corners)
-            if self._loud(corners, left):
+            if self._significant(corners, left):
                 nodes = _halves(every)
                 yield from corners.ask(part for both in nodes for part in both)
                 for one, other in nodes:
@@ -151,7 +151,7 @@ class Pairs:
         """Go down from two sets that may act together to the pairs that do."""
         yield from corners.ask([one, other, _union(one, other)])
         left = corners.interaction(one, other) - _sum(_across(one, other, seen), corners)
-        if not self._loud(corners, left):
+        if not self._significant(corners, left):
             return
         if len(one) == len(other) == 1:
             seen[_union(one, other)] = corners.interaction(one, other)
@@ -161,7 +161,7 @@ class Pairs:
         for half in (one[: len(one) // 2], one[len(one) // 2 :]):
             yield from self._follow(corners, half, other, seen)
 
-    def _loud(self, corners: Corners, change: FloatArray) -> bool:
+    def _significant(self, corners: Corners, change: FloatArray) -> bool:
         """Whether an interaction is more than noise, and worth it; or not known, as an evaluation failed."""
         if not np.isfinite(change).all():
             return True

@@ -221,11 +221,11 @@ class Trajectories:
         if start < stop and np.isfinite(path.outputs[stop]).all():
             pieces = [path.piece(start, stop, part=False)]
         try:
-            while loud := self._loud(pieces, path, bool(found), here, floor):
-                singles = [piece for piece in loud if len(piece) == 1]
+            while significant := self._significant(pieces, path, bool(found), here, floor):
+                singles = [piece for piece in significant if len(piece) == 1]
                 found += [piece.start for piece in singles]
                 here = here + sum((piece.change**2 for piece in singles), np.zeros_like(here))
-                longer = [piece for piece in loud if len(piece) > 1][: self._batch]
+                longer = [piece for piece in significant if len(piece) > 1][: self._batch]
                 fresh = yield from self._cut(path, longer)
                 gone = {id(piece) for piece in singles} | fresh.keys()
                 pieces = [piece for piece in pieces if id(piece) not in gone]
@@ -253,7 +253,7 @@ class Trajectories:
                 piece.cuts += 1
         return fresh
 
-    def _loud(
+    def _significant(
         self,
         pieces: list[_Piece],
         path: _Path,

@@ -61,7 +61,7 @@ class Walled(Valley):
         return super().__call__(x)
 
 
-class Patchy(Valley):
+class Failing(Valley):
     """A valley in which about one point in seven has no value, and x0 has one."""
 
     def __call__(self, x: FloatArray) -> float:
@@ -70,7 +70,7 @@ class Patchy(Valley):
         return np.nan if x.any() and crc32(x.tobytes()) % 7 == 0 else value
 
 
-class Shaky(Valley):
+class Noisy(Valley):
     """A valley that fails at a few calls and answers when asked again."""
 
     fails_at = (1, 2, 5, 11, 12, 30)

@@ -12,7 +12,7 @@ import gracezo
 from gracezo.core.errors import EvaluationError
 from gracezo.core.types import FloatArray
 from gracezo.methods import catalog
-from gracezo.testing.functions import Patchy, Shaky, Valley, Walled
+from gracezo.testing.functions import Failing, Noisy, Valley, Walled
 from gracezo.testing.runs import WAYS, WIDE, Case, assert_same, by_hand, by_serial
 
 
@@ -57,17 +57,21 @@ def check_repeats(case: Case) -> None:
     assert given.nfev == expected.nfev - 1, f"{case.method}: f0 saves {expected.nfev - given.nfev} queries"
 
 
-def check_vandal(case: Case) -> None:
+def check_overwriting(case: Case) -> None:
     """A function that writes into its argument cannot corrupt the run."""
     expected = by_serial(case, Valley())
     valley = Valley()
 
-    def vandal(x: FloatArray) -> float:
+    def overwriting(x: FloatArray) -> float:
         value = valley(x)
         x[:] = np.nan
         return value
 
-    assert_same(gracezo.minimize(vandal, valley.x0, **case.arguments()), expected, f"{case.method} (vandal)")
+    assert_same(
+        gracezo.minimize(overwriting, valley.x0, **case.arguments()),
+        expected,
+        f"{case.method} (overwrites x)",
+    )
 
 
 def check_failure(case: Case) -> None:
@@ -95,23 +99,23 @@ def check_failure(case: Case) -> None:
 def check_skip(case: Case) -> None:
     """Where failed evaluations are skipped, all other promises hold, whoever answers."""
     case = replace(case, on_failure="skip")
-    valley = Patchy()
+    valley = Failing()
     expected = by_serial(case, valley)
     asked = len(valley.points)
     assert expected.nfev == asked, f"{case.method}: nfev is {expected.nfev} after {asked} calls"
     assert asked <= case.max_queries, f"{case.method}: {asked} calls with a budget of {case.max_queries}"
-    assert expected.fun == Patchy()(expected.x), f"{case.method}: fun is not f(x)"
+    assert expected.fun == Failing()(expected.x), f"{case.method}: fun is not f(x)"
     assert np.isfinite(expected.trace.values).all(), f"{case.method}: moved to a point that has no value"
     assert "skipped" in expected.message, f"{case.method}: the message does not speak of the failures"
     for way in ("rows", "by hand", "pieces"):
-        assert_same(WAYS[way](case, Patchy()), expected, f"{case.method} ({way}, skipping)")
+        assert_same(WAYS[way](case, Failing()), expected, f"{case.method} ({way}, skipping)")
 
 
 def check_retry(case: Case) -> None:
     """Where failed evaluations are retried, the run is that without failures, and pays for them."""
     expected = by_serial(case, Valley())
     for name, run in {"serial": by_serial, "by hand": by_hand}.items():
-        valley = Shaky()
+        valley = Noisy()
         spared = replace(case, on_failure="retry", max_queries=case.max_queries + len(valley.fails_at))
         result = run(spared, valley)
         what = f"{case.method} ({name}, retrying)"
@@ -151,7 +155,7 @@ CHECKS: dict[str, Callable[[Case], None]] = {
     "count": check_count,
     "answer": check_answer,
     "repeats": check_repeats,
-    "vandal": check_vandal,
+    "overwriting": check_overwriting,
     "failure": check_failure,
     "skip": check_skip,
     "retry": check_retry,

@@ -27,7 +27,7 @@ _AGREE = 1e-4  # of the quotient: what two distances may differ by
 _WANTED = 1e-3  # of the quotient: the error that is aimed at where there is noise
 _HIDDEN = 0.5  # of the quotient: noise that large may be all that is seen
 _LUCK = 1e3  # an error is not so many times larger than a single sample of it
-_DROWNED = 0.1  # of the quotient: an error that large may hide everything
+_TOO_NOISY = 0.1  # of the quotient: an error that large may hide everything
 _RAISED = 1.5  # times at most is noise that was guessed raised by a further look
 _LOOKS = 4  # at most, for the distance of noisy outputs
 _UNIT = 2.0**-52
@@ -75,9 +75,9 @@ class Accuracy:
         return self.look.rounding
 
     @property
-    def drowned(self) -> bool:
+    def too_noisy(self) -> bool:
         """Whether noise is nearly as large as the answers, as far as one may go."""
-        return self.noisy and self.look.off + self.look.hum > _DROWNED
+        return self.noisy and self.look.off + self.look.noise_share > _TOO_NOISY
 
     def errors(self, answers: FloatArray, size: int) -> FloatArray:
         """Return the standard error of quotients of so many positions, by output.
@@ -230,19 +230,20 @@ def _balanced(outputs: FloatArray, seen: Look, looks: Looks, most: float) -> Ste
     raise it.
     """
     for _ in range(_LOOKS):
-        if seen.hum + seen.off <= 2.0 * _WANTED:
+        if seen.noise_share + seen.off <= 2.0 * _WANTED:
             break
         curvature = max(1.0, seen.off / (3.0 * seen.distance))
-        wanted = max(float(np.sqrt(seen.hum * seen.distance / curvature)), START)
+        wanted = max(float(np.sqrt(seen.noise_share * seen.distance / curvature)), START)
         if seen.silent:
             wanted = max(_typical(looks.rounding, outputs), 10.0 * seen.distance)
         wanted = min(wanted, most)
-        if 2.0 * (seen.hum * seen.distance / wanted + curvature * wanted) > seen.hum + seen.off:
+        least = 2.0 * (seen.noise_share * seen.distance / wanted + curvature * wanted)
+        if least > seen.noise_share + seen.off:
             break  # not even half of the error
         last, seen = seen, (yield from looks.look(wanted))
         if seen.guessed:
             more = np.sqrt((2.0 * looks.rounding**2 + seen.noise**2) / 3.0)  # curvature is in it, too
             seen = looks.known(seen, np.clip(more, looks.rounding, _RAISED * looks.rounding), guessed=True)
-        if last.hum + last.off < seen.hum + seen.off:  # it was better there
+        if last.noise_share + last.off < seen.noise_share + seen.off:  # it was better there
             return replace(last, rounding=looks.rounding)
     return seen

@@ -58,7 +58,7 @@ class Search:
         What is left is not looked at if it is smaller than this share of the answers of the whole space.
     noise
         The standard deviation of each output; None where it is not known.
-    wary
+    cautious
         Whether to ask first if the Jacobian is dense when the whole space does not decode, and not only
         when a part of it does not either; of noisy outputs, whose parts say little, it is then taken to be.
     """
@@ -71,7 +71,7 @@ class Search:
         tol: float = 1e-6,
         noise: FloatArray | None = None,
         *,
-        wary: bool = False,
+        cautious: bool = False,
     ) -> None:
         assert at.outputs is not None
         self._at = at
@@ -79,7 +79,7 @@ class Search:
         self._batch = batch
         self._tol = tol
         self._noise = noise
-        self._wary = wary
+        self._cautious = cautious
         self._m = len(at.outputs)
         self._accuracy: Accuracy | None = None
         self._root = Set(0, len(space), np.zeros(0, np.int64), np.zeros((self._m, 0)))
@@ -126,15 +126,15 @@ class Search:
         self._density = Density(len(root), max(1, rank(root.answers, self._errors(root))[0]))
         if decoded is None:
             self._density.full(len(root))
-        doubtful = self._wary
+        doubtful = self._cautious
         while True:
             if decoded is not None:
                 self._keep(decoded, self._open.pop())
             else:
-                if doubtful and ((self._wary and self._noisy) or (yield from self._is_dense())):
+                if doubtful and ((self._cautious and self._noisy) or (yield from self._is_dense())):
                     self._dense = True
                     return False
-                doubtful = not (yield from self._split(self._open.pop())) and not self._wary
+                doubtful = not (yield from self._split(self._open.pop())) and not self._cautious
             if self._dry > max(_PATIENCE, _PATIENCE_SETS * (self._m + _SPARE), len(self._columns)):
                 return False
             # The largest answer goes last, and is next. As long as no set was small enough to decode, the
@@ -286,7 +286,7 @@ class Search:
         """
         assert self._accuracy is not None
         n = len(self._root)
-        size = max(1, n // (_TINY * self._m)) if self._wary else 1
+        size = max(1, n // (_TINY * self._m)) if self._cautious else 1
         errors = self._accuracy.errors(self._root.answers, size)
         share = self._norm(self._root) * np.sqrt(size / n)  # of a part, if all coordinates matter as much
         for place in range(1, _TINY_PARTS + 1):
@@ -294,8 +294,8 @@ class Search:
             probe = Probe(0, start, start + size, self._accuracy.distance)
             answer = (yield from slopes(self._at, self._space, [probe]))[:, 0]
             unit = self._accuracy.errors(self._root.answers, n)
-            loud = float(np.sqrt(np.mean((answer / unit) ** 2))) > _DENSE * share
-            if not (loud and np.median(np.abs(answer) / errors) > 5.0):
+            significant = float(np.sqrt(np.mean((answer / unit) ** 2))) > _DENSE * share
+            if not (significant and np.median(np.abs(answer) / errors) > 5.0):
                 return False
         return True
 
@@ -315,7 +315,7 @@ class Search:
         full = self._m + self._common + _SPARE
         if seen < min(self._m, len(some.probes) - self._common):
             enough = seen + self._common + max(_SPARE + 1, spare(len(some), error))
-            return min(enough, full) if self._wary else enough
+            return min(enough, full) if self._cautious else enough
         return full
 
     def _norm(self, some: Set) -> float:
@@ -328,7 +328,7 @@ class Search:
 
     def _found(self, complete: bool, spent: bool) -> Columns:
         assert self._accuracy is not None
-        complete = complete and not self._overlooked and (bool(self._columns) or not self._accuracy.drowned)
+        complete = complete and not self._overlooked and (bool(self._columns) or not self._accuracy.too_noisy)
         root, space = self._root, self._space
         at = np.array(self._positions, np.int64)
         values: FloatArray = np.array(self._columns).T.reshape(self._m, len(at))

@@ -259,7 +259,7 @@ def _of_columns(found: Columns, at: Point) -> JacobianEstimate:
             )
     else:
         reason = "the queries were spent" if found.spent else "the search was given up"
-        if found.accuracy.drowned:
+        if found.accuracy.too_noisy:
             reason = "the search was given up: noise is as large as the answers; a larger scale would help"
         message = f"{count:,} column{'s' * (count != 1)} found before {reason}; {found.residual:.0%} is left"
     return JacobianEstimate(

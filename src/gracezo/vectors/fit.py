@@ -24,7 +24,7 @@ from gracezo.vectors.surrogate import Surrogate
 _STAYS = 0.05  # of the cost: if no more can be gained, most of the residual will stay
 _SEEN = 3.0  # times its error: the slopes of an output that are more than that
 _STUCK = 12  # rejected steps in a row from a point whose Jacobian was measured there
-_LOUD = 5.0  # times its error: what the rest of the space answers when it has begun to matter
+_SIGNIFICANT = 5.0  # times its error: what the rest of the space answers when it has begun to matter
 _EXHAUSTED = 0.9  # of the cost: if a set of directions leaves more, others will not do better
 
 
@@ -213,7 +213,7 @@ class Fit:
         if len(space) == 0:
             return False
         search = self._search(self.at, space)
-        if (yield from search.glance(self._found.accuracy)) < _LOUD:
+        if (yield from search.glance(self._found.accuracy)) < _SIGNIFICANT:
             return False
         found = yield from search.run()
         if found is None or len(found.indices) == 0:

@@ -116,7 +116,7 @@ class LeastSquares:
         if len(outputs_of(at)) > 1:
             if self._problem.support is not None:
                 return (yield from self._suspected(at, space, self._problem.support))
-            return (yield from reserving(self._search(at, space, wary=True).run(), _LAST))
+            return (yield from reserving(self._search(at, space, cautious=True).run(), _LAST))
         try:
             seen, probes, answers = yield from accuracy(at, space, self._noise(at), 0)
             alone = Point(at.x, float(outputs_of(at)[0]))
@@ -138,8 +138,8 @@ class LeastSquares:
             support[there], values[:, there], errors[:, there], seen, space, probes, answers
         )
 
-    def _search(self, at: Point, space: Space, *, wary: bool = False) -> Search:
-        return Search(at, space, self._problem.batch, _LEAVE, self._noise(at), wary=wary)
+    def _search(self, at: Point, space: Space, *, cautious: bool = False) -> Search:
+        return Search(at, space, self._problem.batch, _LEAVE, self._noise(at), cautious=cautious)
 
     def _noise(self, at: Point) -> FloatArray | None:
         noise = self._problem.noise

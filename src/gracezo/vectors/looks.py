@@ -64,7 +64,7 @@ class Look:
         return float(np.max(off, initial=0.0))
 
     @property
-    def hum(self) -> float:
+    def noise_share(self) -> float:
         """What rounding or noise makes of the quotient, as a share; 1 where nothing else is seen."""
         return 1.0 if self.silent else self.relative(self.rounding / self.distance)
 

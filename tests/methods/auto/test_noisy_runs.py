@@ -244,9 +244,9 @@ def test_seeds_travel_to_every_evaluator(workers: object, vectorized: bool) -> N
         return one(x, seed)  # type: ignore[arg-type]
 
     with ThreadPoolExecutor(2) as pool:
-        crew = pool if workers == "threads" else workers
+        chosen = pool if workers == "threads" else workers
         result = gracezo.minimize(
-            simulate, np.zeros(5), seed=1, max_queries=40, workers=crew, vectorized=vectorized
+            simulate, np.zeros(5), seed=1, max_queries=40, workers=chosen, vectorized=vectorized
         )
     plain = gracezo.minimize(lambda x, *, seed: one(x, seed), np.zeros(5), seed=1, max_queries=40)
     assert (result.x.tobytes(), result.fun, result.nfev) == (plain.x.tobytes(), plain.fun, plain.nfev)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import gracezo
 from gracezo.core.asks import Ask, OutOfQueries, Point, Role
-from gracezo.core.box import Box, Fence
+from gracezo.core.box import Box, ClipToBox
 from gracezo.core.keys import Key
 from gracezo.core.method import Problem
 from gracezo.core.types import FloatArray, IntArray
@@ -54,7 +54,7 @@ def crossed(
         said = next(steps)
         while True:
             assert isinstance(said, Ask)
-            ask = said if box is None else Fence(box)(said)
+            ask = said if box is None else ClipToBox(box)(said)
             if sum(map(len, asks)) + len(ask) > most:
                 said = steps.throw(OutOfQueries())
                 continue

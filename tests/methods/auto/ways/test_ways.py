@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import gracezo
 from gracezo.core.asks import Ask, OutOfQueries, Point, Role, SparseRows, Steps
-from gracezo.core.box import Box, Fence
+from gracezo.core.box import Box, ClipToBox
 from gracezo.core.method import Problem
 from gracezo.core.types import FloatArray
 from gracezo.methods.auto.here import Walls
@@ -40,7 +40,7 @@ def followed(steps: Steps[R], f: Objective, box: Box | None = None) -> tuple[R, 
         said = next(steps)
         while True:
             assert isinstance(said, Ask)
-            asks.append(said if box is None else Fence(box)(said))
+            asks.append(said if box is None else ClipToBox(box)(said))
             said = steps.send(np.array([f(x) for x in points(asks[-1:])]))
     except StopIteration as end:
         return end.value, asks

@@ -16,7 +16,7 @@ from gracezo.core.sampling import Seeded
 from gracezo.core.types import FloatArray, IntArray
 
 
-class Canvas:
+class PointBuffer:
     """The buffer of one thread."""
 
     def __init__(self) -> None:

@@ -11,7 +11,7 @@ from gracezo.core.moves import Few, Move, Moves, Wave
 from gracezo.core.places import Place
 from gracezo.core.shuffle import Shuffle
 from gracezo.core.types import FloatArray
-from gracezo.evaluators.canvas import Canvas
+from gracezo.evaluators.point_buffer import PointBuffer
 
 D = 70_003
 ORDER = Shuffle(D, Key(2), np.random.Generator.standard_normal)
@@ -51,12 +51,12 @@ def offsets(kind: int, place: bool) -> SparseRows | DenseRows | Moves:
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, len(BASES) - 1), st.integers(0, 50)), min_size=1, max_size=8))
 def test_what_is_shown_is_the_point(shown: list[tuple[int, int]]) -> None:
-    canvas = Canvas()
+    buffer = PointBuffer()
     for place, kind in shown:
         base = BASES[place]
         ask = Ask(base, offsets(kind, isinstance(base, Place)), Role.PROBE)
-        assert np.array_equal(canvas.show(ask, 0), ask.point(0))
+        assert np.array_equal(buffer.show(ask, 0), ask.point(0))
 
 
 def test_a_point_that_is_shown_cannot_be_written_to() -> None:
-    assert not Canvas().show(Ask.at(DENSE, Role.START), 0).flags.writeable
+    assert not PointBuffer().show(Ask.at(DENSE, Role.START), 0).flags.writeable

@@ -19,7 +19,7 @@ OTHERS = ("pool", "loky", *CLUSTERS)
 
 
 @contextmanager
-def crew(kind: str) -> Iterator[Any]:
+def pool_of(kind: str) -> Iterator[Any]:
     """Give what `workers` takes. Pools are ended at once, whatever they are doing; clusters stay."""
     if kind == "none":
         yield None
