@@ -145,6 +145,18 @@ def test_rounding_to_float32() -> None:
         assert estimate.queries <= 19
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_noise_above_the_rounding_of_float32(seed: int) -> None:
+    """Single precision ends in zeros, whatever else is in it."""
+    random = np.random.default_rng(seed)
+
+    def f(x: FloatArray) -> float:
+        return float(np.float32(3.0 + x @ x + 1e-3 * random.standard_normal()))
+
+    estimate = gracezo.estimate_noise(f, np.ones(9), seed=seed)
+    assert 0.3e-3 < estimate.level < 3e-3
+
+
 def test_quantised_output() -> None:
     x = np.linspace(-0.5, 0.5, 1000)
     for seed in range(10):

@@ -190,7 +190,7 @@ def judge(values: FloatArray) -> tuple[Spacing, float]:
     A level that goes with a spacing that is too wide is one that loud values agree on: noise, if it stays
     where the spacing is narrower.
     """
-    if step := quantum(values):
+    if (step := quantum(values)) and levels(values)[0].min() <= step:  # else they are rounded, and noisy
         return Spacing.RIGHT, step / math.sqrt(12.0)  # rounding is uniform over a step
     loud = np.ptp(values) > RANGE * np.abs(values).max()
     if not loud and np.count_nonzero(np.diff(values) == 0) >= len(values) / 2:

@@ -26,6 +26,25 @@ def test_a_success_costs_eight_looks_along_what_matters_and_four_along_the_rest(
     assert asked[-12:] == [0] * 8 + [497] * 4
 
 
+@pytest.mark.parametrize("precision", [np.float32, np.float64])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_what_a_last_look_along_what_matters_pays_for_is_the_answer(seed: int, precision: type) -> None:
+    """Of all values at points that differ from x0 on the support alone, the lowest is returned."""
+    rng = np.random.default_rng(seed)
+    goal, paid = rng.uniform(0.3, 1.0, 3), []
+
+    def f(x: FloatArray) -> float:
+        y = x[:3] - goal
+        value = float(precision(0.4 + y @ y + (y @ y + y[0] * y[1]) ** 2))
+        if not x[3:].any():
+            paid.append(value)
+        return value
+
+    result = gracezo.minimize(f, np.zeros(40), seed=seed)
+    assert set(result.support.tolist()) == {0, 1, 2}
+    assert result.fun == min(paid) == f(result.x)
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_two_that_only_matter_together_are_found(seed: int) -> None:
     """Nothing shows of (1 − x₀x₁)² unless both move."""

@@ -34,6 +34,23 @@ def noisy(fun: Benchmark, level: float, seed: int) -> Objective:
 
 # ------------------------------------------------------------ what it finds
 
+
+@pytest.mark.parametrize("seed", range(5))
+def test_noise_in_single_precision_is_not_taken_for_its_rounding(seed: int) -> None:
+    """A network in float32 on random batches, say: the step of float32 is the least of its errors."""
+    random = np.random.default_rng(seed)
+    goal = random.uniform(0.3, 1.0, 3)
+
+    def exact(x: FloatArray) -> float:
+        return float(0.5 + (x[:3] - goal) @ (x[:3] - goal))
+
+    result = gracezo.minimize(
+        lambda x: np.float32(exact(x) + 1e-3 * random.standard_normal()), np.zeros(30), seed=seed
+    )
+    assert result.fun_error > 2e-4
+    assert abs(result.fun - exact(result.x)) <= 4.0 * result.fun_error
+
+
 CASES = [
     (Distance, 1e-6, 0.01, 150),
     (Distance, 1e-4, 0.01, 270),

@@ -108,7 +108,7 @@ class Beyond:
             along = self._direction(rest)
             if len(met):
                 along = Few(met, drawn(self._rng, len(met)) * ease / float(np.median(ease)))
-            found, rough = yield from self._along(along, size)
+            found, rough = yield from self._along(along, size, Role.CONFIRM if len(met) else Role.PROBE)
             for length in () if self._noise else sorted(rough):
                 level = level or (yield from self._depth(along.times(length)))
         if found is None and not level and len(unsure):
@@ -121,7 +121,7 @@ class Beyond:
 
     # ------------------------------------------------------------ along what matters
 
-    def _along(self, way: Move, size: float) -> Steps[tuple[Lower | None, list[float]]]:
+    def _along(self, way: Move, size: float, role: Role) -> Steps[tuple[Lower | None, list[float]]]:
         """Return the lowest point along one direction, if it is lower; and at which lengths it may be rough.
 
         `size` says how far coordinates have come as a rule. If that is nothing like the scale, both say how
@@ -130,7 +130,7 @@ class Beyond:
         """
         sizes = [size] if 0.25 < size < 4.0 else [1.0, size]
         lengths = np.array([[0.5 * each * 4.0**-power for power in range(4)] for each in sizes])
-        found, even = yield from self._sides([way.times(length) for length in lengths.ravel().tolist()])
+        found, even = yield from self._sides([way.times(length) for length in lengths.ravel().tolist()], role)
         rows = even.reshape(lengths.shape)
         with np.errstate(invalid="ignore", divide="ignore"):  # where evaluations have failed
             excess = rows[:, 1:] - rows[:, :-1] / 16.0
@@ -139,20 +139,20 @@ class Beyond:
             rippled = shown[:, 1:] & ~(np.abs(ratio / 4.0 - 1.0) < constants.UNSEEN)
         return found, lengths[:, 2:][rippled].tolist()
 
-    def _sides(self, ways: Sequence[Move]) -> Steps[tuple[Lower | None, FloatArray]]:
+    def _sides(self, ways: Sequence[Move], role: Role) -> Steps[tuple[Lower | None, FloatArray]]:
         """Return the lowest point to both sides of steps, and where parabolas are least, if it is lower.
 
         And what f changes by, the same on both sides, for each of them.
         """
         steps = [self._cut(way.times(side)) for way in ways for side in (1.0, -1.0)]
-        values = yield from self._values(steps)
+        values = yield from self._values(steps, role)
         changes = values - self._at.value
         odd, even = 0.5 * (changes[::2] - changes[1::2]), 0.5 * (changes[::2] + changes[1::2])
         for row, (straight, bent) in enumerate(zip(odd.tolist(), even.tolist(), strict=True)):
             if 0.0 < bent < math.inf and straight**2 > 4.0 * bent * self._plainly:
                 share = -0.5 * straight / bent
                 steps.append(steps[2 * row + (share < 0.0)].times(min(abs(share), 1.0)))
-        values = np.append(values, (yield from self._values(steps[len(values) :])))
+        values = np.append(values, (yield from self._values(steps[len(values) :], role)))
         return self._lowest(steps, values), even
 
     def _vertices(self, coordinates: IntArray, ease: FloatArray) -> Steps[Lower | None]:
@@ -214,12 +214,12 @@ class Beyond:
             if self._box is not None and isinstance(way, Few):  # what stands at a bound goes inward
                 way = Few(way.indices, self._box.inward(self._at.x, way.indices, way.values))
             if draw < 2:
-                found, even = yield from self._sides([way])
+                found, even = yield from self._sides([way], Role.PROBE)
                 change = abs(float(even[0]))
                 unchanged += change <= self._rounding and not self._noise
             else:
                 step = self._cut(way)
-                values = yield from self._values([step])
+                values = yield from self._values([step], Role.PROBE)
                 change, found = abs(float(values[0]) - self._at.value), self._lowest([step], values)
             if found is not None:
                 return (yield from self._narrowed(found))
@@ -261,12 +261,15 @@ class Beyond:
         here = self._at.x[step.indices]
         return Few(step.indices, self._box.place(self._at.x, step.indices, step.values) - here)
 
-    def _values(self, steps: Sequence[Move]) -> Steps[FloatArray]:
-        """Ask f at some steps; what leads nowhere is not asked."""
+    def _values(self, steps: Sequence[Move], role: Role = Role.CONFIRM) -> Steps[FloatArray]:
+        """Ask f at some steps; what leads nowhere is not asked.
+
+        Along what matters any of them may be the answer, if it is lower; along the rest, if it is clearly so.
+        """
         values = np.full(len(steps), self._at.value)
         moves = [row for row, step in enumerate(steps) if step.reach > 0.0]
         if moves:
-            answers = yield Ask(self._at.x, rows_of([steps[row] for row in moves]), Role.PROBE)
+            answers = yield Ask(self._at.x, rows_of([steps[row] for row in moves]), role)
             if len(answers) < len(moves):
                 raise OutOfQueries
             values[moves] = np.where(np.isnan(answers), np.inf, answers)
@@ -274,7 +277,7 @@ class Beyond:
 
     def _singly(self, coordinates: IntArray, steps: FloatArray) -> Steps[FloatArray]:
         """Ask f at steps of single coordinates; return what it changes by."""
-        values = yield Ask(self._at.x, SparseRows.coordinates(coordinates, steps), Role.PROBE)
+        values = yield Ask(self._at.x, SparseRows.coordinates(coordinates, steps), Role.CONFIRM)
         if len(values) < len(steps):
             raise OutOfQueries
         return values - self._at.value

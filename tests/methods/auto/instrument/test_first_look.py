@@ -146,6 +146,18 @@ def test_a_coarse_function_is_not_taken_for_a_flat_one(digits: int) -> None:
         assert fun(result.x) < 0.5 * fun(fun.x0)
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_counts_of_something_dear_are_coarse(seed: int) -> None:
+    """Multiples of 100,000 end in binary zeros, too: it is the larger step that counts."""
+    rng = np.random.default_rng(seed)
+    rows, goal = rng.standard_normal((500, 6)), rng.standard_normal(6)
+    result = gracezo.minimize(
+        lambda x: 1e5 * int((np.abs(rows @ (x - goal)) > 0.3).sum()), np.zeros(6), seed=seed, max_queries=400
+    )
+    assert not result.success
+    assert result.status == 1 or "coarse" in result.message
+
+
 def test_float32_costs_no_noise_estimate() -> None:
     fun = Distance(101)
     result = gracezo.minimize(rounded(fun), fun.x0, seed=1, max_queries=300)

@@ -123,7 +123,7 @@ class FirstLook:
     def _step(self, at: Point) -> float:
         """Return the step of f if all values so far were rounded to few digits; 0 if they were not."""
         values = np.array([at.value, *self._seen])
-        return quantum(values) or self._differences.values.printed(values)
+        return max(quantum(values), self._differences.values.printed(values))
 
     def _off_parabola(self, jump: float) -> float:
         """Return the error of f that would put the second look off the parabola through first and last.
