@@ -15,7 +15,7 @@ from gracezo.core.method import Problem
 from gracezo.core.result import GradientEstimate
 from gracezo.core.steps import at_most
 from gracezo.core.types import FloatArray, IntArray
-from gracezo.methods.auto.search.points import Points
+from gracezo.sensitivity.gradients import Points
 from gracezo.sensitivity.table import Effects
 from gracezo.vectors.columns import Search
 from gracezo.vectors.estimate import measured, outputs_of, scalars

@@ -6,8 +6,8 @@ import numpy as np
 
 from gracezo.core.moves import Few
 from gracezo.core.types import FloatArray
+from gracezo.core.walls import Walls
 from gracezo.methods.auto.belief import Belief
-from gracezo.methods.auto.here import Walls
 from gracezo.methods.auto.instrument.central import Pairs
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.instrument.look import Change, Request

@@ -19,7 +19,7 @@ from gracezo.core.run import Run
 from gracezo.core.steps import whole_run
 from gracezo.core.types import FloatArray
 from gracezo.methods.auto import auto, constants
-from gracezo.methods.auto.method import measured_again
+from gracezo.methods.auto.verdict import measured_again
 from gracezo.problems import Distance, Magnitude
 from gracezo.problems.base import Benchmark
 

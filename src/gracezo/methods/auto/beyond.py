@@ -24,9 +24,9 @@ from gracezo.core.keys import Key
 from gracezo.core.moves import Few, Move, Wave, moved, rows_of
 from gracezo.core.shuffle import Shuffle
 from gracezo.core.types import FloatArray, IntArray, record
+from gracezo.core.walls import Walls
 from gracezo.estimators.noise import POINTS, judge
 from gracezo.methods.auto import constants
-from gracezo.methods.auto.here import Walls
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.search.order import Rest, drawn
 from gracezo.methods.auto.support.coordinates import Support

@@ -1,43 +1,29 @@
-"""One run of `auto`: the first look, the ways down, the end, and the answer.
-
-The answer is, where f is exact, the lowest value paid for; where it is noisy, the last point measured anew. A
-look at coordinates that were found is as good an answer as a step, if it is lower; a look at a whole set of
-them, if it is clearly lower. Not so with noise. The value that made a method move there is no fair one: it
-was chosen because it was low. Nor is that of the one draw for which a function of a seed was minimised.
-"""
+"""One run of `auto`: its units, the first look, the ways down, and the end."""
 
 from __future__ import annotations
 
-import contextlib
 import math
 from dataclasses import replace
-from typing import TypeVar
 
 import numpy as np
 
-from gracezo.core.answers import lowest
-from gracezo.core.asks import MARGIN, Ask, Decided, Moved, OutOfQueries, Point, Role, Steps
-from gracezo.core.box import Box
+from gracezo.core.asks import Decided, Moved, OutOfQueries, Point, Steps
 from gracezo.core.keys import Key
 from gracezo.core.method import Estimator, Problem, uses
+from gracezo.core.places import LARGE, Place, dense
 from gracezo.core.result import Finish, GradientEstimate, Status
-from gracezo.core.steps import in_batches, relayed, reserving
+from gracezo.core.steps import in_batches, reserving
 from gracezo.core.types import FloatArray
+from gracezo.core.units import Units
 from gracezo.methods.auto import constants
 from gracezo.methods.auto.search.estimator import TreeEstimator
-from gracezo.methods.auto.units import Units
+from gracezo.methods.auto.verdict import Lowest, answering, drawn_again, measured_again
 from gracezo.methods.auto.ways import Ledger
-from gracezo.methods.auto.ways.coordinates import Coordinates
-from gracezo.methods.auto.ways.dense import Dense
-from gracezo.methods.auto.ways.far import Far
+from gracezo.methods.auto.ways.gradients import Dense, Nonsmooth
 from gracezo.methods.auto.ways.market import Market, Ways
-from gracezo.methods.auto.ways.nonsmooth import Nonsmooth
 from gracezo.methods.auto.ways.sparse import Sparse
+from gracezo.methods.auto.ways.values import Coordinates, Far
 from gracezo.methods.grouped import Grouped
-
-R = TypeVar("R")
-_EXACT = {Role.PROBE: Role.SET, Role.TRIAL: Role.STEP}
-_NOISY = {Role.CONFIRM: Role.PROBE, Role.REFRESH: Role.PROBE}
 
 
 class Auto:
@@ -84,7 +70,8 @@ class Auto:
 
     def _units(self, at: Point) -> Units:
         # Whoever chooses ε means it in x as it is, unless the scales are given too.
-        return Units.of(self._problem, at, learn=self._eps is None)
+        plain = self._eps is not None and self._problem.scale is None
+        return Units.of(self._problem, at, np.ones(1) if plain else sizes_of(self._problem, at.x))
 
 
 class Descent:
@@ -265,80 +252,42 @@ def best_known(problem: Problem, start: Point) -> Point:
     return Point(points[row], float(values[row])) if values[row] < start.value else start
 
 
-class Lowest:
-    """The lowest value paid for, and where: no run has converged beside a lower one.
+def sizes_of(problem: Problem, x: FloatArray) -> FloatArray:
+    """Return the size of each coordinate, or one for all.
 
-    Parameters
-    ----------
-    bounds
-        Where points have to lie.
+    That is what the user says; else the width of its bounds, else |x0|, where these differ by orders of
+    magnitude; else one for all: |x0| if that is large, the width of the bounds if that is small.
     """
-
-    def __init__(self, bounds: Box | None) -> None:
-        self._bounds = bounds
-        self._ask: Ask | None = None
-        self._row = 0
-        self._value = math.inf
-
-    def note(self, ask: Ask, values: FloatArray) -> None:
-        """Take in answers."""
-        if len(values) and values[row := lowest(values)] < self._value:
-            self._ask, self._row, self._value = ask, row, float(values[row])
-
-    def below(self, at: Point, plainly: float, fallen: float) -> Point | None:
-        """Return the point, if it is plainly lower; one of a whole set, if it is clearly lower."""
-        least = plainly if self._ask is None or self._ask.role is not Role.PROBE else MARGIN * fallen
-        if self._ask is None or not at.value - self._value > max(plainly, least):
-            return None
-        x = self._ask.reached(self._row)
-        return Point(x if self._bounds is None else self._bounds.clip(x), self._value)
-
-
-def answering(steps: Steps[R], exact: bool, met: Lowest) -> Steps[R]:
-    """Run `steps`, their looks asked in roles that may answer where f is exact, and not where it is noisy.
-
-    The lowest value is noted in `met`.
-    """
-    roles = _EXACT if exact else _NOISY
-
-    def asked(ask: Ask) -> Steps[FloatArray]:
-        role = roles.get(ask.role)
-        values = yield ask if role is None else Ask(ask.base, ask.offsets, role, ask.reserve)
-        met.note(ask, values)
-        return values
-
-    def moved(said: Moved) -> Moved:
-        return Moved(Point(said.to.x, said.to.value)) if exact and said.to.error else said
-
-    return relayed(steps, asked, moved)
+    if problem.scale is not None:
+        return problem.scale
+    box = problem.bounds
+    room = (
+        np.full(1, np.inf) if box is None else np.where(box.upper > box.lower, box.upper - box.lower, np.inf)
+    )
+    away = _away(x)
+    if box is None:
+        if len(away) and float(np.log10(away).std()) > constants.DECADES:
+            x = dense(x)
+            return np.where(x != 0.0, np.abs(x), 1.0)
+    else:
+        sizes = np.where(np.isfinite(room), room, np.abs(x))
+        known = sizes > 0.0
+        if known.any() and float(np.log10(sizes[known]).std()) > constants.DECADES:
+            return np.where(known, sizes, 1.0)
+    # One size for all. A small x0 says nothing, since many begin near zero, nor does a wide box.
+    common = float(np.median(away)) if len(away) else 1.0
+    width = float(np.median(room))
+    if width < 1.0 / constants.STRIDE:
+        return np.full(1, width)
+    return np.full(1, common if common > constants.STRIDE else 1.0)
 
 
-def measured_again(at: Point, noise: float) -> Steps[Point]:
-    """Return a point with its value measured anew, and the error of that value.
-
-    A function that answers the same again is rounded, not random: its value there is what it is.
-    """
-    first = yield from _values(at, 1)
-    if len(first) and first[0] == at.value:
-        return Point(at.x, at.value, noise)
-    values = np.append(first, (yield from _values(at, constants.ANSWERS - 1)))
-    if not len(values):
-        return Point(at.x, at.value, noise)
-    return Point(at.x, float(values.mean()), noise / math.sqrt(len(values)))
-
-
-def drawn_again(at: Point) -> Steps[tuple[Point, int]]:
-    """Return a point with its mean over other draws and the error of that, and how many draws these are."""
-    values = yield from _values(at, constants.DRAWS)
-    if len(values) < 2:
-        return at, 0
-    error = float(values.std(ddof=1)) / math.sqrt(len(values))
-    return Point(at.x, float(values.mean()), error), len(values)
-
-
-def _values(at: Point, times: int) -> Steps[FloatArray]:
-    """Return so many new values at a point, as far as they can be had."""
-    values = np.zeros(0)
-    with contextlib.suppress(OutOfQueries):
-        values = yield Ask.at(at.x, Role.AGAIN, times)
-    return values[~np.isnan(values)]  # a failed one may be skipped
+def _away(x: FloatArray) -> FloatArray:
+    """Return the magnitudes of the coordinates that are not zero."""
+    if isinstance(x, Place) and x.lean:
+        rest = abs(float(x.origin[0]))
+        own = np.abs(x.values[x.values != 0.0])
+        return np.append(own, rest) if rest else own
+    if isinstance(x, Place):  # some of them stand for all
+        x = x.origin[:: max(1, len(x) // LARGE)]
+    return np.asarray(np.abs(x[x != 0.0]))

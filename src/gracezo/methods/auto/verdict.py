@@ -10,19 +10,28 @@ noise could not hide one that matters; and where it is coarse, lower values may 
 coordinates (|x_i|). It is not, if they lie across them (|x_i − x_j|, the largest of several). Kinks in single
 coordinates add up: what f rises by when two sets of coordinates move is the sum of what it rises by when each
 moves.
+
+*The answer* is, where f is exact, the lowest value paid for; where it is noisy, the last point measured anew.
+A look at coordinates that were found is as good an answer as a step, if it is lower; a look at a whole set of
+them, if it is clearly lower. Not so with noise. The value that made a method move there is no fair one: it
+was chosen because it was low. Nor is that of the one draw for which a function of a seed was minimised.
 """
 
 from __future__ import annotations
 
+import contextlib
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
-from gracezo.core.asks import Ask, OutOfQueries, Point, Role, SparseRows, Steps
+from gracezo.core.answers import lowest
+from gracezo.core.asks import MARGIN, Ask, Moved, OutOfQueries, Point, Role, SparseRows, Steps
 from gracezo.core.box import Box
 from gracezo.core.result import Finish, Status
+from gracezo.core.steps import relayed
 from gracezo.core.types import FloatArray, IntArray
 from gracezo.methods.auto import constants
 from gracezo.methods.auto.instrument.forward import Differences
@@ -31,6 +40,9 @@ from gracezo.methods.auto.search import Search
 from gracezo.methods.auto.search.order import Rest, written
 from gracezo.methods.auto.support.coordinates import Support
 
+R = TypeVar("R")
+_EXACT = {Role.PROBE: Role.SET, Role.TRIAL: Role.STEP}
+_NOISY = {Role.CONFIRM: Role.PROBE, Role.REFRESH: Role.PROBE}
 _MIXED = "coordinates differ by orders of magnitude: rounding hides the flat ones; scale= tells them apart"
 _ACROSS = "each coordinate leads uphill, but f has kinks across them"
 
@@ -229,3 +241,85 @@ def coupled(
         if told == trials:
             return False
     return n > 1
+
+
+# ---------------------------------------------------------------- the answer
+
+
+class Lowest:
+    """The lowest value paid for, and where: no run has converged beside a lower one.
+
+    Parameters
+    ----------
+    bounds
+        Where points have to lie.
+    """
+
+    def __init__(self, bounds: Box | None) -> None:
+        self._bounds = bounds
+        self._ask: Ask | None = None
+        self._row = 0
+        self._value = math.inf
+
+    def note(self, ask: Ask, values: FloatArray) -> None:
+        """Take in answers."""
+        if len(values) and values[row := lowest(values)] < self._value:
+            self._ask, self._row, self._value = ask, row, float(values[row])
+
+    def below(self, at: Point, plainly: float, fallen: float) -> Point | None:
+        """Return the point, if it is plainly lower; one of a whole set, if it is clearly lower."""
+        least = plainly if self._ask is None or self._ask.role is not Role.PROBE else MARGIN * fallen
+        if self._ask is None or not at.value - self._value > max(plainly, least):
+            return None
+        x = self._ask.reached(self._row)
+        return Point(x if self._bounds is None else self._bounds.clip(x), self._value)
+
+
+def answering(steps: Steps[R], exact: bool, met: Lowest) -> Steps[R]:
+    """Run `steps`, their looks asked in roles that may answer where f is exact, and not where it is noisy.
+
+    The lowest value is noted in `met`.
+    """
+    roles = _EXACT if exact else _NOISY
+
+    def asked(ask: Ask) -> Steps[FloatArray]:
+        role = roles.get(ask.role)
+        values = yield ask if role is None else Ask(ask.base, ask.offsets, role, ask.reserve)
+        met.note(ask, values)
+        return values
+
+    def moved(said: Moved) -> Moved:
+        return Moved(Point(said.to.x, said.to.value)) if exact and said.to.error else said
+
+    return relayed(steps, asked, moved)
+
+
+def measured_again(at: Point, noise: float) -> Steps[Point]:
+    """Return a point with its value measured anew, and the error of that value.
+
+    A function that answers the same again is rounded, not random: its value there is what it is.
+    """
+    first = yield from _values(at, 1)
+    if len(first) and first[0] == at.value:
+        return Point(at.x, at.value, noise)
+    values = np.append(first, (yield from _values(at, constants.ANSWERS - 1)))
+    if not len(values):
+        return Point(at.x, at.value, noise)
+    return Point(at.x, float(values.mean()), noise / math.sqrt(len(values)))
+
+
+def drawn_again(at: Point) -> Steps[tuple[Point, int]]:
+    """Return a point with its mean over other draws and the error of that, and how many draws these are."""
+    values = yield from _values(at, constants.DRAWS)
+    if len(values) < 2:
+        return at, 0
+    error = float(values.std(ddof=1)) / math.sqrt(len(values))
+    return Point(at.x, float(values.mean()), error), len(values)
+
+
+def _values(at: Point, times: int) -> Steps[FloatArray]:
+    """Return so many new values at a point, as far as they can be had."""
+    values = np.zeros(0)
+    with contextlib.suppress(OutOfQueries):
+        values = yield Ask.at(at.x, Role.AGAIN, times)
+    return values[~np.isnan(values)]  # a failed one may be skipped

@@ -15,7 +15,7 @@ import gracezo
 from gracezo.core.asks import Ask, Point, Role
 from gracezo.core.moves import Few
 from gracezo.core.types import FloatArray
-from gracezo.methods.auto.here import Walls
+from gracezo.core.walls import Walls
 from gracezo.methods.auto.instrument.central import Pairs
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.instrument.look import Change, Look, Request, Room, Stencil, answered

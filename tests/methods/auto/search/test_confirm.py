@@ -12,9 +12,9 @@ import pytest
 from tests.methods.auto.rooms import written
 
 from gracezo.core.box import Box
+from gracezo.core.walls import Walls
 from gracezo.methods.auto import constants
 from gracezo.methods.auto.belief import Belief
-from gracezo.methods.auto.here import Walls
 from gracezo.methods.auto.instrument.central import Pairs
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.instrument.look import EVERYWHERE, Change, Request

@@ -12,7 +12,7 @@ from tests.methods.auto.rooms import Sure, World, sparse, written
 
 from gracezo.core.asks import Role
 from gracezo.core.box import Box
-from gracezo.methods.auto.here import Walls
+from gracezo.core.walls import Walls
 from gracezo.methods.auto.instrument.look import Change, Request, Stencil
 from gracezo.methods.auto.search.explain import moment, place
 from gracezo.methods.auto.search.groups import Group, Several

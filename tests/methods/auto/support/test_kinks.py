@@ -14,7 +14,7 @@ from tests.methods.auto.rooms import written
 import gracezo
 from gracezo.core.asks import Ask, OutOfQueries, Point, Steps
 from gracezo.core.types import FloatArray
-from gracezo.methods.auto.here import Walls
+from gracezo.core.walls import Walls
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.step.stepper import find_kinks
 from gracezo.methods.auto.support.coordinates import Support

@@ -19,14 +19,14 @@ from gracezo.core.asks import Ask, OutOfQueries, Point, Role, SparseRows, Steps
 from gracezo.core.box import Box, ClipToBox
 from gracezo.core.method import Problem
 from gracezo.core.types import FloatArray
-from gracezo.methods.auto.here import Walls
+from gracezo.core.walls import Walls
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.verdict import uphill
 from gracezo.methods.auto.ways import Ledger
-from gracezo.methods.auto.ways.coordinates import Coordinates
-from gracezo.methods.auto.ways.dense import Dense
+from gracezo.methods.auto.ways.gradients import Dense
 from gracezo.methods.auto.ways.market import Record
 from gracezo.methods.auto.ways.sparse import Sparse
+from gracezo.methods.auto.ways.values import Coordinates
 from gracezo.testing import assert_same
 
 Objective = Callable[[FloatArray], float]

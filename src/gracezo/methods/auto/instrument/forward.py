@@ -7,7 +7,7 @@ size of the set, and C has to be that of the set: it is measured on the whole
 space by asking it at two distances, and shared out by squared weight.
 
 With noise of standard deviation σ, that error grows like sqrt(σ·C), and soon
-hides every label. Then looks go to both sides and farther (`pairs.py`), where
+hides every label. Then looks go to both sides and farther (`central.py`), where
 f is smooth. At kinks single queries remain.
 """
 
@@ -19,14 +19,12 @@ from statistics import median
 import numpy as np
 
 from gracezo.core.places import largest, mean_square
+from gracezo.core.precision import TINY, ULP
 from gracezo.core.types import FloatArray
 from gracezo.estimators.noise import printed
 from gracezo.methods.auto import constants
 from gracezo.methods.auto.instrument.central import Pairs
 from gracezo.methods.auto.instrument.look import EVERYWHERE, Change, Look, Room, Stencil
-
-_ULP = float(np.finfo(np.float64).eps)
-_TINY = float(np.finfo(np.float64).tiny)
 
 
 class Values:
@@ -73,7 +71,7 @@ class Values:
         """Take f for a sum of terms of that size, which cancel where |f| is far below: they are rounded."""
         self.scale = max(self.scale, size)
         self.largest = max(self.largest, size)
-        self.round(max(self.rounding_error, constants.ROUNDING * _ULP * size / math.sqrt(2.0)))
+        self.round(max(self.rounding_error, constants.ROUNDING * ULP * size / math.sqrt(2.0)))
 
     def round(self, rounding_error: float) -> None:
         """Take f for exact up to an error above its last places."""
@@ -96,12 +94,12 @@ class Values:
     def rounding(self) -> float:
         """The error of one difference of two values of f."""
         error = max(self.noise, self.rounding_error)
-        return max(constants.ROUNDING * _ULP * self.magnitude, math.sqrt(2.0) * error)
+        return max(constants.ROUNDING * ULP * self.magnitude, math.sqrt(2.0) * error)
 
     @property
     def exact(self) -> float:
         """The same by rounding alone, where |f| was largest."""
-        return max(constants.ROUNDING * _ULP * self.scale, math.sqrt(2.0) * self.rounding_error)
+        return max(constants.ROUNDING * ULP * self.scale, math.sqrt(2.0) * self.rounding_error)
 
 
 class Curvatures:
@@ -235,7 +233,7 @@ class Differences:
         """Note the point around which differences are taken from now on."""
         self.values.centre(value)
         self.curvatures.moved()
-        self._ulp_x = _ULP * largest(x)
+        self._ulp_x = ULP * largest(x)
         if math.isnan(self.curvatures.mean):
             # Nothing is known yet: as if f fell to zero over a distance of one (or of x itself).
             reach = 1.0 + mean_square(x)
@@ -307,7 +305,7 @@ class Differences:
         """Return the curvature to use for a Newton step along one coordinate of that slope."""
         if curvature > 0.0:
             return curvature
-        return max(self.curvatures.typical, self.floor(slope), _TINY)
+        return max(self.curvatures.typical, self.floor(slope), TINY)
 
     def promise(self, slope: float) -> float:
         """Return the decrease that a Newton step along one anonymous coordinate promises."""
@@ -381,4 +379,4 @@ class Differences:
             return self._fixed
         # A displacement is itself rounded to the precision of x.
         rounding = self.rounding + abs(about) * self._ulp_x
-        return math.sqrt(2.0 * rounding / max(curvature, _TINY))
+        return math.sqrt(2.0 * rounding / max(curvature, TINY))

@@ -18,7 +18,8 @@ import numpy as np
 
 from gracezo.core.answers import lowest
 from gracezo.core.asks import Ask, Point, Role, SparseRows, Steps
-from gracezo.core.moves import Move, Moves, beside, rows_of
+from gracezo.core.box import Box
+from gracezo.core.moves import Few, Move, Moves, beside, moved, rows_of
 from gracezo.core.types import FloatArray, record
 from gracezo.methods.auto import constants
 
@@ -182,6 +183,35 @@ class Heard:
 
     move: Move
     value: float
+
+
+class LowestMet:
+    """The lowest point that was met between two steps, as long as it is below where the method is.
+
+    A look is made to learn something, not to go there. But its value is paid for, and where kinks make a step
+    fail, a confirming look along one coordinate may well have been lower than all that the step has tried.
+    Then the method moves there, without a query.
+    """
+
+    def __init__(self) -> None:
+        self._base: FloatArray = np.zeros(0)
+        self.move: Move = Few(np.zeros(0, np.int64), np.zeros(0))
+        """Where it is, from the point around which it was met."""
+        self.value = math.inf
+
+    def note(self, at: Point, heard: Heard) -> None:
+        """Take in what a round of looks around a point has met."""
+        if heard.value < self.value:
+            self._base, self.move, self.value = at.x, heard.move, heard.value
+
+    def met_from(self, x: FloatArray) -> bool:
+        """Whether it was met around this point."""
+        return self._base is x
+
+    def point(self, bounds: Box | None) -> Point:
+        """Return the point."""
+        x = moved(self._base, self.move)
+        return Point(x if bounds is None else bounds.clip(x), self.value)
 
 
 def answered(at: Point, requests: Sequence[Request]) -> Steps[Heard]:

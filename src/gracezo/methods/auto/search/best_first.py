@@ -13,9 +13,9 @@ import numpy as np
 
 from gracezo.core.asks import Point, Role, Steps
 from gracezo.core.types import IntArray
+from gracezo.core.walls import Walls
 from gracezo.methods.auto import constants
 from gracezo.methods.auto.belief import Belief
-from gracezo.methods.auto.here import Walls
 from gracezo.methods.auto.instrument.first_look import FirstLook
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.instrument.look import Change, Request

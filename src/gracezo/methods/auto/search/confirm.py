@@ -19,9 +19,9 @@ import numpy as np
 from gracezo.core.asks import Role
 from gracezo.core.moves import Few, Move
 from gracezo.core.types import record
+from gracezo.core.walls import Walls
 from gracezo.methods.auto import constants
 from gracezo.methods.auto.belief import Belief
-from gracezo.methods.auto.here import Walls
 from gracezo.methods.auto.instrument.central import Pairs
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.instrument.look import Change, Request, Room, Stencil

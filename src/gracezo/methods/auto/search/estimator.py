@@ -26,9 +26,9 @@ from gracezo.core.moves import Few
 from gracezo.core.result import GradientEstimate
 from gracezo.core.steps import in_batches
 from gracezo.core.types import FloatArray, IntArray
+from gracezo.core.walls import Walls
 from gracezo.methods.auto import constants
 from gracezo.methods.auto.belief import Belief
-from gracezo.methods.auto.here import Walls
 from gracezo.methods.auto.instrument.central import Pairs
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.instrument.look import Change, Request, Room, answered

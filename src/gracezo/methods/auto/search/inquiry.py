@@ -21,9 +21,9 @@ import numpy as np
 
 from gracezo.core.asks import Role
 from gracezo.core.types import record
+from gracezo.core.walls import Walls
 from gracezo.methods.auto import constants
 from gracezo.methods.auto.belief import Belief, Evidences
-from gracezo.methods.auto.here import Walls
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.instrument.look import Change, Look, Request, Stencil
 from gracezo.methods.auto.search.confirm import Candidate, Confirmation, Found, Kink, Wrong

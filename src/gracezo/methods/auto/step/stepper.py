@@ -21,16 +21,17 @@ from gracezo.core.asks import Point, Role, Steps
 from gracezo.core.box import Box
 from gracezo.core.places import replaced
 from gracezo.core.types import BoolArray, FloatArray
+from gracezo.core.walls import Walls
 from gracezo.methods.auto import constants
-from gracezo.methods.auto.here import LowestMet, Walls
 from gracezo.methods.auto.instrument.forward import Differences
+from gracezo.methods.auto.instrument.look import LowestMet
 from gracezo.methods.auto.search import Search
-from gracezo.methods.auto.step.line import Trial, line_search, slope_at_best
-from gracezo.methods.auto.step.quasi_newton import Model, Path, newton_path
+from gracezo.methods.auto.step.path import Path, Trial, line_search, newton_path, slope_at_best
 from gracezo.methods.auto.support.coordinates import Support
 from gracezo.methods.auto.support.kinks import Corner
 from gracezo.methods.auto.support.refresh import Refresh
 from gracezo.methods.auto.ways import Ledger
+from gracezo.updates.quasi_newton import LBFGS
 
 
 @dataclass(frozen=True, eq=False)
@@ -210,7 +211,7 @@ class Stepper:
         self._search = search
         self._timing = timing
         self._ledger = ledger
-        self._model = Model(constants.MEMORY)
+        self._model = LBFGS(constants.MEMORY)
         self._made: _Move | None = None
         self.confidence = Confidence()
         """How far the model is relied on."""

@@ -9,14 +9,13 @@ import numpy as np
 
 from gracezo.core.asks import Point, Role, Steps
 from gracezo.core.moves import Few
+from gracezo.core.precision import TINY
 from gracezo.core.types import FloatArray, IntArray
+from gracezo.core.walls import Walls
 from gracezo.methods.auto import constants
-from gracezo.methods.auto.here import Walls
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.instrument.look import Change, Request
 from gracezo.methods.auto.support.kinks import Kinks, Suspect
-
-_TINY = float(np.finfo(np.float64).tiny)
 
 
 class Support:
@@ -62,7 +61,7 @@ class Support:
         if np.logical_and.reduce(positive):  # the usual case
             return curvatures
         floor = np.maximum(self.slopes**2 / (2.0 * differences.scale), differences.curvatures.typical)
-        return np.where(positive, curvatures, np.maximum(floor, _TINY))
+        return np.where(positive, curvatures, np.maximum(floor, TINY))
 
     @property
     def known(self) -> float:

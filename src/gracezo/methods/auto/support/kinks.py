@@ -20,11 +20,10 @@ from typing import NamedTuple
 import numpy as np
 
 from gracezo.core.asks import Ask, OutOfQueries, Point, Role, SparseRows, Steps
+from gracezo.core.precision import ULP
 from gracezo.core.types import BoolArray, FloatArray, IntArray
 from gracezo.methods.auto import constants
 from gracezo.methods.auto.belief import counted
-
-_ULP = float(np.finfo(np.float64).eps)
 
 
 class Suspect(NamedTuple):
@@ -258,7 +257,7 @@ class Corner:
         self._at = at
         self._coordinate = coordinate
         self._there = there
-        self._least = rounding / (constants.PRECISE * abs(slope)) + _ULP / constants.PRECISE * max(
+        self._least = rounding / (constants.PRECISE * abs(slope)) + ULP / constants.PRECISE * max(
             abs(float(at.x[coordinate])), abs(there)
         )
         self._near = Tangent(float(at.x[coordinate]), at.value, slope)

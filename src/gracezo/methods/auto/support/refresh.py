@@ -20,8 +20,8 @@ import numpy as np
 from gracezo.core.asks import Role
 from gracezo.core.moves import Few
 from gracezo.core.types import FloatArray, IntArray, record
+from gracezo.core.walls import Walls
 from gracezo.methods.auto import constants
-from gracezo.methods.auto.here import Walls
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.instrument.look import EVERYWHERE, Change, Request, Room
 from gracezo.methods.auto.support.coordinates import Support

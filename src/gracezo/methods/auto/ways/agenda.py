@@ -20,8 +20,8 @@ from gracezo.core.asks import Point
 from gracezo.core.keys import Key
 from gracezo.core.method import Problem
 from gracezo.core.types import IntArray, record
+from gracezo.core.walls import Walls
 from gracezo.methods.auto import constants
-from gracezo.methods.auto.here import Walls
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.instrument.look import Request, together
 from gracezo.methods.auto.search import Search

@@ -1,7 +1,7 @@
 """The market of the ways down: each leg goes to the way that brings the most per round.
 
-- *Sparse* (`sparse.py`), *dense* (`dense.py`), *along coordinates* (`coordinates.py`), *across kinks*
-  (`nonsmooth.py`), *to the far end* of a box (`far.py`): each makes an `Offer`, or none. Slopes promise the
+- *Sparse* (`sparse.py`), *dense* and *across kinks* (`gradients.py`), *along coordinates* and *to the far
+  end* of a box (`values.py`): each makes an `Offer`, or none. Slopes promise the
   same to the sparse and to the dense way; what differs is what it takes to measure them. So the run begins
   sparse, and the dense way has its turn as soon as the search says that a gradient is cheaper coordinate by
   coordinate.
@@ -25,11 +25,9 @@ from typing import NamedTuple
 from gracezo.core.asks import Decided, Moved, OutOfQueries, Point, Steps
 from gracezo.methods.auto import constants
 from gracezo.methods.auto.ways import Ledger, Way
-from gracezo.methods.auto.ways.coordinates import Coordinates
-from gracezo.methods.auto.ways.dense import Dense
-from gracezo.methods.auto.ways.far import Far
-from gracezo.methods.auto.ways.nonsmooth import Nonsmooth
+from gracezo.methods.auto.ways.gradients import Dense, Nonsmooth
 from gracezo.methods.auto.ways.sparse import Sparse
+from gracezo.methods.auto.ways.values import Coordinates, Far
 
 
 class Record:

@@ -9,12 +9,13 @@ import numpy as np
 from gracezo.core.asks import Point, Role, Steps
 from gracezo.core.keys import Key
 from gracezo.core.method import Problem
+from gracezo.core.precision import SHOWN
 from gracezo.core.result import Finish
 from gracezo.core.types import IntArray
+from gracezo.core.walls import Walls
 from gracezo.methods.auto import constants
 from gracezo.methods.auto.belief import Belief
 from gracezo.methods.auto.beyond import Beyond
-from gracezo.methods.auto.here import Walls
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.instrument.look import answered
 from gracezo.methods.auto.search import Search
@@ -26,8 +27,6 @@ from gracezo.methods.auto.support.refresh import Refresh
 from gracezo.methods.auto.verdict import Verdict
 from gracezo.methods.auto.ways import Ledger, Offer
 from gracezo.methods.auto.ways.agenda import Agenda, Draws, Parts
-
-_ULP = float(np.finfo(np.float64).eps)
 
 
 class Sparse:
@@ -130,7 +129,7 @@ class Sparse:
     def reconsider(self, at: Point) -> Steps[bool]:
         """Take a first look again, if f is so small by now that rounding may have hidden what is left."""
         fallen, problem = self._start.value - at.value, self._parts.problem
-        least = max(problem.tol or 0.0, _ULP / constants.SMALL) * fallen
+        least = max(problem.tol or 0.0, SHOWN) * fallen
         least = max(least, self.differences.values.rounding_error / constants.SMALL)
         small = least < abs(at.value) <= constants.SMALL * self.differences.scale
         if self.noise or self.kinked or not small:

@@ -16,7 +16,7 @@ from gracezo.core.keys import Key
 from gracezo.core.method import Problem
 from gracezo.core.types import FloatArray, IntArray
 from gracezo.methods.auto.ways import Ledger
-from gracezo.methods.auto.ways.nonsmooth import Nonsmooth
+from gracezo.methods.auto.ways.gradients import Nonsmooth
 from gracezo.methods.auto.ways.sparse import Sparse
 
 Objective = Callable[[FloatArray], float]

@@ -12,8 +12,9 @@ from gracezo.core.method import Problem
 from gracezo.core.result import GradientEstimate
 from gracezo.core.steps import in_batches
 from gracezo.core.types import IntArray
+from gracezo.core.units import Units
+from gracezo.methods.auto.method import sizes_of
 from gracezo.methods.auto.search.estimator import Estimation, Slope, TreeEstimator
-from gracezo.methods.auto.units import Units
 
 
 class Points:
@@ -86,7 +87,7 @@ class Points:
 
     def _begin(self, at: Point, whole: bool = True) -> tuple[Units, TreeEstimator]:
         if self._units is None:
-            self._units = Units.of(self._problem, at)
+            self._units = Units.of(self._problem, at, sizes_of(self._problem, at.x))
         problem = self._units.problem(self._problem)
         return self._units, TreeEstimator(
             problem.d,

@@ -1,4 +1,4 @@
-"""The present point: its room to the bounds, and the lowest point met around it.
+"""The bounds around the present point of a run: how much room they leave, and what they make of a step.
 
 Without bounds there is room everywhere, and nothing here changes a number.
 
@@ -15,17 +15,14 @@ from functools import cached_property
 
 import numpy as np
 
-from gracezo.core.asks import Point
 from gracezo.core.box import Box
-from gracezo.core.moves import Few, Move, moved
 from gracezo.core.places import Place, replaced
+from gracezo.core.precision import SHOWN, ULP
 from gracezo.core.types import BoolArray, FloatArray, IntArray
-from gracezo.methods.auto import constants
-from gracezo.methods.auto.instrument.look import Heard
 
 _NONE: IntArray = np.zeros(0, np.int64)
-_ULP = float(np.finfo(np.float64).eps)
-BEYOND = math.fsum((1.0, 2.0 * constants.TRUST * _ULP))
+_THERE = 4.0 * ULP  # of |x|: what a sum of two may be off, and is at the wall still
+BEYOND = math.fsum((1.0, 2.0 * _THERE))
 """Times the way to a wall: a step whose sum is not rounded short of it. What is beyond is cut."""
 
 
@@ -104,7 +101,7 @@ class Walls:
 
     def plainly(self, indices: IntArray) -> FloatArray:
         """Return how far each coordinate has to go for its displacement not to be lost in its precision."""
-        return np.asarray(_ULP / constants.SMALL * np.abs(self._x[indices]))
+        return np.asarray(SHOWN * np.abs(self._x[indices]))
 
     # ------------------------------------------------------------ the way down
 
@@ -131,9 +128,7 @@ class Walls:
     def _at(self, box: Box | None, indices: IntArray, slopes: FloatArray) -> BoolArray:
         if box is None:
             return np.zeros(len(indices), np.bool_)
-        return np.asarray(
-            box.ahead(self._x, indices, -slopes) <= constants.TRUST * _ULP * np.abs(self._x[indices])
-        )
+        return np.asarray(box.ahead(self._x, indices, -slopes) <= _THERE * np.abs(self._x[indices]))
 
     def promise(self, indices: IntArray, slopes: FloatArray, diagonal: FloatArray) -> float:
         """Return the decrease of Newton steps along each coordinate alone, as far as there is room."""
@@ -179,32 +174,3 @@ class Walls:
         ends, here = self.ends(indices, steps), self._x[indices]
         # A step that no wall cuts is left as it is: the difference would be rounded.
         return np.where(ends == here + steps, steps, ends - here)
-
-
-class LowestMet:
-    """The lowest point that was met between two steps, as long as it is below where the method is.
-
-    A look is made to learn something, not to go there. But its value is paid for, and where kinks make a step
-    fail, a confirming look along one coordinate may well have been lower than all that the step has tried.
-    Then the method moves there, without a query.
-    """
-
-    def __init__(self) -> None:
-        self._base: FloatArray = np.zeros(0)
-        self.move: Move = Few(_NONE, np.zeros(0))
-        """Where it is, from the point around which it was met."""
-        self.value = math.inf
-
-    def note(self, at: Point, heard: Heard) -> None:
-        """Take in what a round of looks around a point has met."""
-        if heard.value < self.value:
-            self._base, self.move, self.value = at.x, heard.move, heard.value
-
-    def met_from(self, x: FloatArray) -> bool:
-        """Whether it was met around this point."""
-        return self._base is x
-
-    def point(self, bounds: Box | None) -> Point:
-        """Return the point."""
-        x = moved(self._base, self.move)
-        return Point(x if bounds is None else bounds.clip(x), self.value)

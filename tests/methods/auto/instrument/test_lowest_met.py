@@ -7,9 +7,9 @@ import numpy as np
 from gracezo.core.asks import Point
 from gracezo.core.box import Box
 from gracezo.core.moves import Few
-from gracezo.methods.auto.here import LowestMet
 from gracezo.methods.auto.instrument.look import (
     Heard,
+    LowestMet,
 )
 
 

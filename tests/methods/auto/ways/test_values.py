@@ -18,8 +18,8 @@ from gracezo.core.keys import Key
 from gracezo.core.method import Problem
 from gracezo.core.types import FloatArray
 from gracezo.methods.auto.ways import Ledger
-from gracezo.methods.auto.ways.far import Far, improvement
 from gracezo.methods.auto.ways.sparse import Sparse
+from gracezo.methods.auto.ways.values import Far, improvement
 
 D = 400
 

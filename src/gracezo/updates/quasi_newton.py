@@ -1,15 +1,9 @@
-"""A quadratic model on the support, and the way of a step that it gives, projected onto the box.
+"""Quasi-Newton models: what steps and the changes of the gradient along them say of the curvature.
 
-Limited-memory BFGS (Nocedal & Wright, Numerical Optimization, 2nd ed., algorithm
-7.4), begun from the measured diagonal instead of a multiple of the identity as far as
-the pairs bear it out, with Powell's damping (ibid., procedure 18.2), because differences
-and kinks can make a pair violate the curvature condition.
-
-The active set, which walls hold, stays where it is, and the direction is that of the others alone (the
-two-metric projection of Bertsekas, *Projected Newton methods for optimization problems with simple
-constraints*, SIAM Journal on Control and Optimization 20(2), 1982). Those that the step would carry
-through a wall go up to it; the others are then asked again for a direction without them. Each trial is
-the nearest point of the box, and the prediction is for the displacement that is left.
+Limited-memory BFGS (Nocedal & Wright, *Numerical Optimization*, 2nd ed., algorithm 7.4), begun from a given
+diagonal instead of a multiple of the identity as far as the pairs bear it out, with Powell's damping (ibid.,
+procedure 18.2), because differences and kinks can make a pair violate the curvature condition. And plain BFGS
+for few coordinates (ibid., equation 6.17).
 """
 
 from __future__ import annotations
@@ -18,13 +12,14 @@ import math
 
 import numpy as np
 
-from gracezo.core.types import BoolArray, FloatArray, IntArray, record
-from gracezo.methods.auto import constants
-from gracezo.methods.auto.here import BEYOND, Walls
+from gracezo.core.types import BoolArray, FloatArray
+
+_RECENT = 5  # the last pairs, which tell how well a diagonal explains what was met
+_SHOWN = 0.01  # cosine of a pair below which it shows no curvature on some of its coordinates
 
 
-class Model:
-    """Inverse curvature on a support that may grow.
+class LBFGS:
+    """Inverse curvature on coordinates that may become more.
 
     Parameters
     ----------
@@ -55,7 +50,7 @@ class Model:
         steps, changes = steps.take(chosen, axis=1), changes.take(chosen, axis=1)
         curvatures = _products(steps, changes)
         # A pair that shows no curvature on the free coordinates is left out.
-        shows = curvatures > constants.PRECISE * _products(np.abs(steps), np.abs(changes))
+        shows = curvatures > _SHOWN * _products(np.abs(steps), np.abs(changes))
         if not shows.all():
             steps, changes, curvatures = steps[shows], changes[shows], curvatures[shows]
         direction = np.zeros(n)
@@ -132,12 +127,8 @@ def _two_loops(
 ) -> FloatArray:
     """Return B⁻¹q."""
     if len(steps):
-        diagonal = _fitted(
-            steps[-constants.RECENT :],
-            changes[-constants.RECENT :],
-            curvatures[-constants.RECENT :],
-            diagonal,
-        )
+        recent = slice(-_RECENT, None)
+        diagonal = _fitted(steps[recent], changes[recent], curvatures[recent], diagonal)
     alphas = []
     for s, y, curvature in zip(steps[::-1], changes[::-1], curvatures[::-1], strict=True):
         alpha = float(s @ q) / curvature
@@ -149,88 +140,28 @@ def _two_loops(
     return r
 
 
-@record
-class Path:
-    """A direction from the present point, and what the model predicts along it.
+class BFGS:
+    """Inverse curvature as a matrix, for few coordinates."""
 
-    Attributes
-    ----------
-    direction
-        The step of length one. Coordinates that meet a wall on it end there.
-    wish
-        The same step as the model would have it without the walls, when there are any.
-    """
+    def __init__(self) -> None:
+        self._inverse: FloatArray | None = None
 
-    walls: Walls
-    indices: IntArray
-    slopes: FloatArray
-    direction: FloatArray
-    wish: FloatArray | None = None
+    def __bool__(self) -> bool:
+        return self._inverse is not None
 
-    @property
-    def slope(self) -> float:
-        """The slope at the beginning."""
-        return float(self.slopes @ self.direction)
+    def direction(self, slopes: FloatArray) -> FloatArray:
+        """Return −B⁻¹g, once something was learned."""
+        assert self._inverse is not None
+        return np.asarray(-self._inverse @ slopes)
 
-    @property
-    def descends(self) -> bool:
-        """Whether the model predicts a decrease."""
-        return self.slope < 0.0 and self.predicted(1.0) < 0.0
-
-    def asked(self, t: float) -> FloatArray:
-        """Return the step of length t as it is to be asked."""
-        return self.walls.asked(self.indices, t * self.direction)
-
-    def displacement(self, t: float) -> FloatArray:
-        """Return the step of length t as the walls leave it."""
-        return self.walls.displacement(self.indices, t * self.direction)
-
-    def share(self, t: float) -> float:
-        """Return how much of the linear prediction the walls leave of a step of length t."""
-        if self.wish is None:
-            return 1.0
-        return float(self.slopes @ self.displacement(t)) / (self.slope * t)
-
-    def predicted(self, t: float) -> float:
-        """Return the change of f that the model predicts for a step of length t."""
-        if self.wish is None:
-            return t * self.slope * (1.0 - 0.5 * t)
-        return float(self.slopes @ (self.displacement(t) * (1.0 - 0.5 * self._done(t))))
-
-    def expected(self, t: float) -> FloatArray:
-        """Return how the model sees the slopes change over a step of length t: B·step = −t·g."""
-        return -(t if self.wish is None else self._done(t)) * self.slopes
-
-    def predicted_slopes(self, t: float, left: float) -> FloatArray:
-        """Return the slopes after a step of length t, when f has shown what share of them is left."""
-        if self.wish is None:
-            return self.slopes * left
-        done = self._done(t)
-        return self.slopes * np.where(done < t, 1.0 - done, left)
-
-    def _done(self, t: float) -> FloatArray:
-        """Return which share of its wish each coordinate gets on a step of length t."""
-        assert self.wish is not None
-        done = np.zeros(len(self.wish))
-        moving = self.wish != 0.0
-        np.divide(self.displacement(t), self.wish, out=done, where=moving)
-        return np.where((self.direction == self.wish) & (done > 0.999999 * t) & moving, t, done)
-
-
-def newton_path(
-    model: Model, walls: Walls, indices: IntArray, slopes: FloatArray, diagonal: FloatArray
-) -> Path:
-    """Return the way of a quasi-Newton step."""
-    if walls.stops is None:
-        return Path(walls, indices, slopes, model.direction(slopes, diagonal))
-    free = ~walls.active(indices, slopes)
-    step, wish = np.zeros(len(slopes)), np.zeros(len(slopes))
-    while True:
-        step[free] = wish[free] = model.direction(slopes, diagonal, free)[free]
-        ahead = walls.ahead(indices, step)
-        through = free & (np.abs(step) > ahead)
-        if not through.any():
-            break
-        step[through] = np.copysign(BEYOND * ahead[through], step[through])
-        free &= ~through
-    return Path(walls, indices, slopes, step, wish)
+    def learn(self, step: FloatArray, change: FloatArray) -> None:
+        """Note that along `step` the gradient changed by `change`; a pair without curvature says nothing."""
+        curved = float(step @ change)
+        if not curved > 0.0:
+            return
+        if self._inverse is None:
+            self._inverse = curved / float(change @ change) * np.eye(len(step))
+        moved = self._inverse @ change
+        both = np.outer(moved, step)
+        self._inverse = self._inverse - (both + both.T) / curved
+        self._inverse += (1.0 + float(change @ moved) / curved) / curved * np.outer(step, step)

@@ -10,7 +10,7 @@ import pytest
 
 from gracezo.core.asks import Ask, Point
 from gracezo.core.types import FloatArray
-from gracezo.methods.auto.step.line import Trial, line_search
+from gracezo.methods.auto.step.path import Trial, line_search
 
 
 def straight(t: float) -> FloatArray:

@@ -1,13 +1,12 @@
-"""The units of a run: `auto` counts each coordinate in its own scale, and f in a unit of its own.
+"""The units of a run: a method counts each coordinate in its own scale, and f in a unit of its own.
 
-Nothing in `auto` knows what a unit is: a distance of one is taken as a large change of a coordinate, and a
-value of one as a typical f. The user's x and f may be of any size. So between the method and whoever answers
+A method that works in units knows nothing of them: a distance of one is a large change of a coordinate, and a
+value of one a typical f. The user's x and f may be of any size. So between the method and whoever answers
 stands a change of variables, z = x / scale and v = f / unit:
 
 - Scales and unit are powers of two: no bit is lost in between, and a run on x → D·x and f → a·f, D and a
   powers of two, asks the same points bit for bit.
-- The scale of a coordinate is what the user says; else the width of its bounds, else |x0|, where these differ
-  by orders of magnitude; else one for all: |x0| if that is large, the width of the bounds if that is small.
+- The scale of a coordinate is what the user says, or else what the method makes of x0 and the bounds.
 - The unit is |f(x0)|. Where f(x0) = 0, it is by how much f would change over one scale, as the first
   change that was seen says.
 - A value is cut at 2^±204 units: walls of 1e300 are as good as walls of 1e60, and no square overflows.
@@ -24,13 +23,12 @@ from gracezo.core.asks import Ask, Moved, Point, SparseRows, Steps
 from gracezo.core.box import Box
 from gracezo.core.method import Problem
 from gracezo.core.moves import Moves
-from gracezo.core.places import LARGE, Place, dense
+from gracezo.core.places import Place, dense
+from gracezo.core.precision import SHOWN
 from gracezo.core.result import Finish, GradientEstimate
 from gracezo.core.steps import relayed
 from gracezo.core.types import FloatArray, IntArray
-from gracezo.methods.auto import constants
 
-_ULP = float(np.finfo(np.float64).eps)
 LARGEST = math.ldexp(1.0, np.finfo(np.float64).maxexp // 5)
 """Units at which values are cut: no fifth power of them overflows."""
 
@@ -65,15 +63,12 @@ class Units:
         self._origin: FloatArray | None = None  # that of the last place
 
     @classmethod
-    def of(cls, problem: Problem, at: Point, *, learn: bool = True) -> Units:
-        """Return the units for a run from a point; `learn` them from x0 and bounds if none are given."""
-        sizes = problem.scale
-        if sizes is None:
-            sizes = _sizes(problem, at.x) if learn else np.ones(1)
-        if isinstance(at.x, Place) and _ULP / constants.SMALL * at.x.largest < sizes[0] and len(sizes) == 1:
+    def of(cls, problem: Problem, at: Point, sizes: FloatArray) -> Units:
+        """Return the units for a run from a point, where coordinates have these sizes, or all have one."""
+        if isinstance(at.x, Place) and SHOWN * at.x.largest < sizes[0] and len(sizes) == 1:
             sizes = np.exp2(np.rint(np.log2(sizes)))  # none is too fine
         else:
-            sizes = np.exp2(np.rint(np.log2(np.maximum(sizes, _ULP / constants.SMALL * np.abs(dense(at.x))))))
+            sizes = np.exp2(np.rint(np.log2(np.maximum(sizes, SHOWN * np.abs(dense(at.x))))))
         alike = bool((sizes == sizes[0]).all())
         candidates = [abs(at.value), problem.noise or 0.0]
         if problem.known is not None:
@@ -209,38 +204,3 @@ def _power(size: float) -> float:
     (4.0, 0.25)
     """
     return float(np.ldexp(1.0, int(np.frexp(size)[1]) - 1))
-
-
-def _sizes(problem: Problem, x: FloatArray) -> FloatArray:
-    """Return the size of each coordinate as bounds and x0 show it, or one for all."""
-    box = problem.bounds
-    room = (
-        np.full(1, np.inf) if box is None else np.where(box.upper > box.lower, box.upper - box.lower, np.inf)
-    )
-    away = _away(x)
-    if box is None:
-        if len(away) and float(np.log10(away).std()) > constants.DECADES:
-            x = dense(x)
-            return np.where(x != 0.0, np.abs(x), 1.0)
-    else:
-        sizes = np.where(np.isfinite(room), room, np.abs(x))
-        known = sizes > 0.0
-        if known.any() and float(np.log10(sizes[known]).std()) > constants.DECADES:
-            return np.where(known, sizes, 1.0)
-    # One size for all. A small x0 says nothing, since many begin near zero, nor does a wide box.
-    common = float(np.median(away)) if len(away) else 1.0
-    width = float(np.median(room))
-    if width < 1.0 / constants.STRIDE:
-        return np.full(1, width)
-    return np.full(1, common if common > constants.STRIDE else 1.0)
-
-
-def _away(x: FloatArray) -> FloatArray:
-    """Return the magnitudes of the coordinates that are not zero."""
-    if isinstance(x, Place) and x.lean:
-        rest = abs(float(x.origin[0]))
-        own = np.abs(x.values[x.values != 0.0])
-        return np.append(own, rest) if rest else own
-    if isinstance(x, Place):  # some of them stand for all
-        x = x.origin[:: max(1, len(x) // LARGE)]
-    return np.asarray(np.abs(x[x != 0.0]))

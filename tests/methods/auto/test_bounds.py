@@ -18,14 +18,14 @@ from gracezo.core.box import Box
 from gracezo.core.keys import Key
 from gracezo.core.method import Problem
 from gracezo.core.types import FloatArray
+from gracezo.core.walls import Walls
 from gracezo.methods import catalog
-from gracezo.methods.auto.here import Walls
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.instrument.look import Change
-from gracezo.methods.auto.step.line import Trial, line_search
-from gracezo.methods.auto.step.quasi_newton import Model, newton_path
+from gracezo.methods.auto.step.path import Trial, line_search, newton_path
 from gracezo.methods.auto.support.coordinates import Support
 from gracezo.methods.auto.support.refresh import Refresh
+from gracezo.updates.quasi_newton import LBFGS
 
 
 def walls(lower: list[float], upper: list[float], x: list[float]) -> Walls:
@@ -75,7 +75,7 @@ class TestPath:
     def test_stops_at_the_wall_and_goes_on_along_it(self) -> None:
         made = walls([-9, -9, 0], [1, 9, 9], [0, 0, 0])
         slopes = np.array([-4.0, -2.0, 5.0])
-        path = newton_path(Model(5), made, np.arange(3), slopes, np.ones(3))
+        path = newton_path(LBFGS(5), made, np.arange(3), slopes, np.ones(3))
         assert path.displacement(1.0).tolist() == [1.0, 2.0, 0.0]
         assert path.displacement(2.0).tolist() == [1.0, 4.0, 0.0]
         # Diagonal curvature one: −4·1 + ½ and −2·2 + 2.
@@ -87,11 +87,11 @@ class TestPath:
 
     def test_the_wall_is_reached_exactly(self) -> None:
         made = walls([-1.0], [-1e-20], [-1.0])
-        path = newton_path(Model(5), made, np.arange(1), np.array([-10.0]), np.ones(1))
+        path = newton_path(LBFGS(5), made, np.arange(1), np.array([-10.0]), np.ones(1))
         assert made.ends(np.arange(1), path.direction)[0] == -1e-20
 
     def test_the_model_is_asked_without_those_that_are_held(self) -> None:
-        model = Model(5)
+        model = LBFGS(5)
         hessian = np.array([[2.0, 1.0], [1.0, 2.0]])
         for step in np.eye(2):
             model.learn(step, hessian @ step, step)
@@ -100,7 +100,7 @@ class TestPath:
         assert path.direction == pytest.approx([0.0, 1.0])
 
     def test_the_others_go_on_without_one_that_a_wall_stops(self) -> None:
-        model = Model(5)
+        model = LBFGS(5)
         hessian = np.array([[2.0, 1.0], [1.0, 2.0]])
         for step in np.eye(2):
             model.learn(step, hessian @ step, step)
@@ -112,7 +112,7 @@ class TestPath:
 
     def test_pairs_serve_the_free_coordinates_whatever_their_scales(self) -> None:
         """Conjugate steps tell BFGS all; between step and change of the gradient the cosine is 1e-6."""
-        model = Model(50)
+        model = LBFGS(50)
         curvatures = np.array([1e-6, 1.0, 1e3, 1e6])
         for signs in hadamard(4):
             step = np.append(0.5 * signs / np.sqrt(curvatures), 0.0)  # the last has always been active

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from gracezo.core.types import FloatArray
-from gracezo.methods.auto.step.quasi_newton import Model
+from gracezo.updates.quasi_newton import LBFGS
 
 
 @settings(max_examples=30)
@@ -18,7 +18,7 @@ def test_quasi_newton_ends_on_a_quadratic(seed: int, n: int) -> None:
     rng = np.random.default_rng(seed)
     root = rng.normal(size=(n, n))
     hessian = root @ root.T + n * np.eye(n)
-    x, model = rng.normal(size=n), Model(50)
+    x, model = rng.normal(size=n), LBFGS(50)
     for _ in range(n):
         g = hessian @ x
         if np.linalg.norm(g) < 1e-10:
@@ -32,7 +32,7 @@ def test_quasi_newton_ends_on_a_quadratic(seed: int, n: int) -> None:
 
 
 def test_a_model_grows_with_its_support() -> None:
-    model = Model(5)
+    model = LBFGS(5)
     model.learn(np.array([1.0]), np.array([4.0]), np.array([1.0]))
     direction = model.direction(np.array([4.0, 3.0]), np.array([1.0, 3.0]))
     assert direction == pytest.approx([-1.0, -1.0])
@@ -44,7 +44,7 @@ def test_the_model_agrees_with_its_last_pair_wherever_it_begins(seed: int, n: in
     rng = np.random.default_rng(seed)
     root = rng.normal(size=(n, n))
     hessian = root @ root.T + 0.1 * np.eye(n)
-    model = Model(50)
+    model = LBFGS(50)
     for _ in range(pairs):
         step = rng.normal(size=n)
         model.learn(step, hessian @ step, hessian @ step)
@@ -56,7 +56,7 @@ class TestWhereTheModelBegins:
     """With one coordinate that no pair has touched, its step shows what the model begins from."""
 
     def begun(self, pairs: list[tuple[FloatArray, FloatArray]], diagonal: FloatArray) -> float:
-        model = Model(50)
+        model = LBFGS(50)
         for step, change in pairs:
             model.learn(step, change, change)
         untouched = np.zeros(len(diagonal))
@@ -101,7 +101,7 @@ def test_the_model_forgets_its_oldest_pair_and_grows_with_the_support() -> None:
     rng = np.random.default_rng(0)
     curvature = np.diag([1.0, 3.0, 9.0]) + 0.5
     steps = rng.standard_normal((3, 3))
-    full, late = Model(2), Model(2)
+    full, late = LBFGS(2), LBFGS(2)
     for step in steps:
         full.learn(step, curvature @ step, step)
     for step in steps[1:]:
