@@ -40,12 +40,14 @@ class Sizes:
         self._least = 0.0  # what stands out of the background
         self._standing: list[float] = []  # those met that do
         self._nodes: FloatArray = np.zeros((3, 0))  # sizes, their widths, their chances
+        self._each: list[list[float]] = []  # the same, one by one
         self.typical = 0.0
         """The median of those met; zero while there is none."""
 
     def forget(self) -> None:
         """Forget those met."""
-        self._met, self._standing, self._nodes, self.typical = [], [], np.zeros((3, 0)), 0.0
+        self._met, self._standing, self.typical = [], [], 0.0
+        self._nodes, self._each = np.zeros((3, 0)), []
 
     def meet(self, size: float, tau: float) -> None:
         """Take in one more, above a background τ."""
@@ -81,6 +83,15 @@ class Sizes:
         spread = math.sqrt(variance * (1.0 + 1.0 / n) + constants.SPREAD**2 / 3.0)
         at = np.exp(logs.mean() + spread * _NODES)
         self._nodes = np.stack((at, 0.4 * spread * at, _WEIGHTS / _WEIGHTS.sum()))
+        self._each = self._nodes.T.tolist()
+
+    def likely_at(self, u: float, deviation: float) -> float:
+        """Return the likelihood of one sum with one spike."""
+        return 0.5 * sum(
+            chance * (normal_at(u - size, blurred) + normal_at(u + size, blurred))
+            for size, width, chance in self._each
+            if size > self._least and (blurred := math.hypot(width, deviation))
+        )
 
     def likely(self, u: FloatArray, deviation: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the likelihood of sums with one spike each; and the same, lesser ones by their sizes."""
@@ -111,6 +122,7 @@ class Density:
         self.learned = 0
         """How often something was learned."""
         self._singles: dict[float, float] = {}  # chances of exactly one, until something is learned
+        self._few: dict[float, tuple[float, float]] = {}  # those of none and one, of any set
         self._weights: np.ndarray | None = None  # of the posterior, as long as nothing was learned
 
     def found(self) -> None:
@@ -123,6 +135,7 @@ class Density:
         self.learned += 1
         self._weights = None
         self._singles.clear()
+        self._few.clear()
 
     @property
     def _posterior(self) -> np.ndarray:
@@ -142,6 +155,15 @@ class Density:
         """Return the probability that a set of n holds exactly one, for each n."""
         rate = np.multiply.outer(n, self._rho)
         return np.asarray((rate * np.exp(-rate)) @ self._posterior)
+
+    def few(self, n: float) -> tuple[float, float]:
+        """Return both probabilities for one n."""
+        both = self._few.get(n)
+        if both is None:
+            rate = n * self._rho
+            none = np.exp(-rate)
+            both = self._few[n] = float(none @ self._posterior), float((rate * none) @ self._posterior)
+        return both
 
     @property
     def mean(self) -> float:
@@ -179,3 +201,9 @@ def _alone(rate: np.ndarray) -> np.ndarray:
 def normal(u: FloatArray, deviation: FloatArray) -> FloatArray:
     """Return the density of sums that are normal about zero."""
     return np.asarray(np.exp(-0.5 * (u / deviation) ** 2) / (math.sqrt(2.0 * math.pi) * deviation))
+
+
+def normal_at(u: float, deviation: float) -> float:
+    """Return the same for one sum."""
+    ratio = u / deviation
+    return math.exp(-0.5 * ratio * ratio) / (math.sqrt(2.0 * math.pi) * deviation)
