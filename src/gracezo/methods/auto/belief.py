@@ -143,7 +143,7 @@ class Belief:
         square, blur, squares = said.reshape(-1, 3).T[:, :, None]
         variance = squares * squared
         variance += blur
-        like = -0.5 * square / variance
+        like: FloatArray = -0.5 * square / variance
         np.exp(like, out=like)
         like *= (1.0 - constants.UNLIKE) / math.sqrt(2.0 * math.pi) * (1.0 - known)
         width = np.sqrt(variance)
@@ -233,11 +233,15 @@ class Belief:
         none, one = self.density.few(self.unseen * group.spread)
         known = min(1.0 - none, 0.98)
         empty = (1.0 - known) * (1.0 - constants.UNLIKE) * normal_at(u, deviation)
-        spiked = max(sizes.novelty * known, constants.UNLIKE) * 0.5 / constants.RANGE / math.hypot(deviation, u)
+        spiked = (
+            max(sizes.novelty * known, constants.UNLIKE) * 0.5 / constants.RANGE / math.hypot(deviation, u)
+        )
         if sizes.typical:
             alone = min(one, known)
             several = normal_at(u, math.hypot(math.sqrt(2.0) * sizes.typical, deviation))
-            spiked += (1.0 - sizes.novelty) * (alone * sizes.likely_at(u, deviation) + (known - alone) * several)
+            spiked += (1.0 - sizes.novelty) * (
+                alone * sizes.likely_at(u, deviation) + (known - alone) * several
+            )
         return spiked / (spiked + empty + _NEVER)
 
     def chances(

@@ -86,7 +86,7 @@ class Order:
     weights: FloatArray
     limits: tuple[FloatArray, FloatArray] | None = None
     _sums: FloatArray = field(init=False)
-    _seconds: dict[tuple[int, int, float], float] = field(default_factory=dict, init=False)
+    _moments: dict[tuple[int, int], tuple[float, float, float]] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
         self._sums = np.concatenate([[0.0], np.cumsum(self.weights**2)])
@@ -152,20 +152,35 @@ class Order:
         """Return positions in a slice, and squared weights that they stand for."""
         return np.arange(start, stop, dtype=np.float64), self.weights[start:stop] ** 2
 
+    def moments(self, start: int, stop: int) -> tuple[float, float, float]:
+        """Return Σw², Σw²p and Σw²p² over a slice, p the positions from its middle in half-lengths.
+
+        They are asked for again and again until one is taken out.
+        """
+        moments = self._moments.get((start, stop))
+        if moments is None:
+            moments = self._moments[start, stop] = self._moments_of(start, stop)
+        return moments
+
+    def _moments_of(self, start: int, stop: int) -> tuple[float, float, float]:
+        positions, squares = self.squared(start, stop)
+        positions -= 0.5 * (start + stop - 1)
+        positions /= 0.5 * (stop - start)
+        weighted = squares * positions
+        return float(np.add.reduce(squares)), float(np.add.reduce(weighted)), float(weighted @ positions)
+
     def second_moment(self, start: int, stop: int, about: float) -> float:
-        """Return Σw²(k − about)² over a slice; it is asked for again and again until one is taken out."""
-        asked = start, stop, about
-        second = self._seconds.get(asked)
-        if second is None:
-            positions, squares = self.squared(start, stop)
-            second = self._seconds[asked] = float(squares @ (positions - about) ** 2)
-        return second
+        """Return Σw²(k − about)² over a slice."""
+        zeroth, first, second = self.moments(start, stop)
+        half = 0.5 * (stop - start)
+        off = (about - 0.5 * (start + stop - 1)) / half
+        return half * half * max(second - 2.0 * off * first + off * off * zeroth, 0.0)
 
     def remove(self, position: int) -> float:
         """Take a coordinate out; return its weight."""
         weight = float(self.weights[position])
         self.weights[position] = 0.0
-        self._seconds.clear()
+        self._moments.clear()
         return weight
 
 
@@ -199,7 +214,7 @@ class LongOrder(Order):
         self._shuffle = Shuffle(rest.d, Key(int(rng.integers(2**63))), drawn)
         self._set_out(rest.without)
         self._at_start = self._gone, self._lost
-        self._seconds = {}
+        self._moments = {}
         self.limits = None
 
     def _set_out(self, coordinates: IntArray) -> None:
@@ -282,7 +297,7 @@ class LongOrder(Order):
     def remove(self, position: int) -> float:
         """Take a coordinate out; return its weight."""
         weight = self.weight(position)
-        self._seconds.clear()
+        self._moments.clear()
         self._set_out(np.union1d(self._out, self._shuffle.coordinates(position, position + 1)))
         return weight
 
