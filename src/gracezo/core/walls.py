@@ -43,6 +43,7 @@ class Walls:
         """Coordinates that cannot move at all."""
         self.stops = box
         """Where steps end: at the bounds, and at kinks. Probes mind the bounds only."""
+        self._central = False  # whether looks at sums are to reach to both sides
 
     @cached_property
     def reach(self) -> float:
@@ -69,17 +70,21 @@ class Walls:
 
     # ------------------------------------------------------------ probes
 
+    def look_to_both_sides(self, central: bool) -> None:
+        """Let coordinates with little room to a wall move by less, so that sums can be looked at far away."""
+        self._central = central
+
     def aim(
-        self, indices: IntArray, weights: FloatArray, reach: float, *, central: bool = False
+        self, indices: IntArray, weights: FloatArray, reach: float
     ) -> tuple[FloatArray, tuple[FloatArray, FloatArray] | None]:
         """Return the weights of a probe that stays inside up to ε = `reach`, and the largest ε of each.
 
-        The latter ahead and behind: a look to both sides needs room on both. If looks are to be `central`,
-        those that have less of it than the typical one move by as much less, and hold up nobody.
+        The latter ahead and behind: a look to both sides needs room on both. Those that have less of it than
+        the typical one move by as much less where looks go to both sides, and hold up nobody.
         """
         if self.box is None:
             return weights, None
-        if central:
+        if self._central:
             room = np.minimum(*self.box.room(self._x, indices)) / np.abs(weights)
             if (typical := float(np.median(room))) > 0.0:
                 weights = weights * np.minimum(room / typical, 1.0)

@@ -14,7 +14,8 @@ from gracezo.core.steps import in_batches
 from gracezo.core.types import IntArray
 from gracezo.core.units import Units
 from gracezo.methods.auto.method import sizes_of
-from gracezo.methods.auto.search.estimator import Estimation, Slope, TreeEstimator
+from gracezo.methods.auto.search.alone import Slope
+from gracezo.methods.auto.search.estimator import Estimation, TreeEstimator, Wanted
 
 
 class Points:
@@ -94,7 +95,5 @@ class Points:
             batch=problem.batch,
             noise=problem.noise,
             bounds=problem.bounds,
-            leave=self._leave,
-            background=True,
-            whole=whole,
+            wanted=Wanted(leave=self._leave, background=True, whole=whole),
         )

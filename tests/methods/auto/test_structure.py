@@ -12,9 +12,7 @@ from gracezo.methods import auto
 from gracezo.methods.auto import constants
 
 ROOT = Path(auto.__file__).parent
-FILES = sorted(
-    path for path in ROOT.rglob("*.py") if path.parent.name != "search" and path.name != "belief.py"
-)
+FILES = sorted(ROOT.rglob("*.py"))
 
 
 def fields(made: ast.ClassDef) -> set[str]:

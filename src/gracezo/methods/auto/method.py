@@ -16,7 +16,7 @@ from gracezo.core.steps import in_batches, reserving
 from gracezo.core.types import FloatArray
 from gracezo.core.units import Units
 from gracezo.methods.auto import constants
-from gracezo.methods.auto.search.estimator import TreeEstimator
+from gracezo.methods.auto.search.estimator import TreeEstimator, Wanted
 from gracezo.methods.auto.verdict import Lowest, answering, drawn_again, measured_again
 from gracezo.methods.auto.ways import Ledger
 from gracezo.methods.auto.ways.gradients import Dense, Nonsmooth
@@ -56,7 +56,7 @@ class Auto:
             eps=self._eps,
             bounds=problem.bounds,
             noise=problem.noise,
-            tol=problem.tol,
+            wanted=Wanted(problem.tol),
             places=problem.places,
             unit=units.unit,
         )

@@ -13,7 +13,7 @@ from gracezo.methods.auto.belief import Belief
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.instrument.look import Change, Request
 from gracezo.methods.auto.search import Search
-from gracezo.methods.auto.search.confirm import Found
+from gracezo.methods.auto.search.alone import Found
 from gracezo.methods.auto.search.groups import Group, Several
 from gracezo.methods.auto.search.order import Order
 from gracezo.methods.auto.search.queue import Partition
@@ -198,8 +198,8 @@ def test_background_promises_what_its_coordinates_have_and_no_more() -> None:
     search.belief.learn(partition_of(search).open.groups)
     spiked, plain = partition_of(search).open.groups[:2]
     assert search.belief.holds(spiked) > 0.9
-    assert search._worth(plain) == (1.0, 30.0)
-    worth, cost = search._worth(spiked)
+    assert search._prices.worth(plain) == (1.0, 30.0)
+    worth, cost = search._prices.worth(spiked)
     assert worth > 0.9
     assert cost < 7.0
 

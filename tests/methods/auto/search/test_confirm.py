@@ -18,7 +18,8 @@ from gracezo.methods.auto.belief import Belief
 from gracezo.methods.auto.instrument.central import Pairs
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.instrument.look import EVERYWHERE, Change, Request
-from gracezo.methods.auto.search.confirm import Answer, Candidate, Confirmation, Found, Kink, Wrong
+from gracezo.methods.auto.search.alone import Found, Kink, Wrong
+from gracezo.methods.auto.search.confirm import Answer, Candidate, Confirmation
 
 Line = Callable[[float], float]
 """How f changes along the coordinate, downhill."""

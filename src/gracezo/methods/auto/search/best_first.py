@@ -1,7 +1,7 @@
 """The search: which coordinates of an unknown gradient are large, for the fewest queries.
 
 Best first: the open group with the most to promise is asked next, and it is asked what brings it nearest to a
-single confirmed coordinate (`inquiry.py`). Here is the sum over all of them that begins it, and the prices.
+single confirmed coordinate (`inquiry.py`). Here is the sum over all of them that begins it, and who is next.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from gracezo.methods.auto.belief import Belief
 from gracezo.methods.auto.instrument.first_look import FirstLook
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.instrument.look import Change, Request
-from gracezo.methods.auto.search.confirm import Found
+from gracezo.methods.auto.search.alone import Found
 from gracezo.methods.auto.search.groups import Group
 from gracezo.methods.auto.search.inquiry import Cut, Inquiries, Inquiry, Outcome, Taken
 from gracezo.methods.auto.search.order import LongOrder, Order, Rest, drawn
-from gracezo.methods.auto.search.queue import Cutting, Partition, Running
+from gracezo.methods.auto.search.queue import Cutting, Partition, Prices, Running
 
 
 class Search:
@@ -50,7 +50,7 @@ class Search:
         walls: Walls | None = None,
     ) -> None:
         self._differences = differences
-        self.belief = belief
+        self._prices = Prices(differences, belief)
         self._found = found
         self._walls = walls or Walls()
         self.partition: Partition | None = None
@@ -61,10 +61,13 @@ class Search:
         """Coordinates that lead uphill on both sides."""
         self.thorough = False
         """Whether what falls by little behind a kink is wanted, too: where nothing else is left."""
-        self.central = False
-        """Whether all looks at sums are to reach to both sides."""
         self.flat = True
         """Whether no sum over all coordinates has changed f."""
+
+    @property
+    def belief(self) -> Belief:
+        """What is believed of the gradient."""
+        return self._prices.belief
 
     # ------------------------------------------------------------ beginning
 
@@ -122,7 +125,7 @@ class Search:
         order = rng.permutation(coordinates)
         weights = drawn(rng, len(order))
         reach = max(single(1.0, about), far * single(float(weights @ weights), about))
-        aimed, limits = self._walls.aim(order, weights, reach, central=self.central)
+        aimed, limits = self._walls.aim(order, weights, reach)
         return Partition(Order(order, aimed, limits), about, evidence)
 
     @property
@@ -134,10 +137,6 @@ class Search:
     def rooted(self) -> bool:
         """Whether the sum over all coordinates has been measured, if there are any."""
         return self.partition is None or self.partition.rooted
-
-    def look_to_both_sides(self, central: bool) -> None:
-        """Let coordinates with little room to a wall move by less, so that sums can be looked at far away."""
-        self.central = central
 
     def look_behind_kinks(self) -> None:
         """Want what falls by little behind a kink, too."""
@@ -165,7 +164,7 @@ class Search:
 
         As long as a spike is in sight, background is not what to go for.
         """
-        spiked = self._running or (top := self._top()) is None or self._worth(top[0])[1] < top[0].size
+        spiked = self._running or (top := self._top()) is None or self._prices.worth(top[0])[1] < top[0].size
         if spiked or self.partition is None:
             return self.belief.density.mean
         groups = self.partition.open
@@ -179,34 +178,13 @@ class Search:
         """Promise of the best open group, and the expected queries until it is found."""
         if self._running:
             group = self._running[0].group
-            return self.belief.rate(int(group.u > 0)) * self._differences.promise(group.u), 1.0
+            return self._prices.promise(group), 1.0
         top = self._top()
         if top is None:
             return 0.0, 1.0
         group, _ = top
-        promise = self.belief.rate(int(group.u > 0)) * self._differences.promise(group.u)
-        worth, cost = self._worth(group)
-        return promise * worth, cost
-
-    def _worth(self, group: Group) -> tuple[float, float]:
-        """Return what share of U² a group realises, and for how many queries.
-
-        Either it holds a spike, which is found by cuts and labels; or it is background, of which each
-        coordinate has its part, to be had by a query each.
-        """
-        if group.size == 1 or group.rows:
-            return 1.0, 1.0
-        chance = self.belief.holds(group)
-        deviation = self.belief.deviation(group.squares, 0.0)
-        spike = chance * max(1.0 - (deviation / group.u) ** 2, 0.0) if group.u else 0.0
-        cost = math.log2(group.size) + 1.0
-        cost = min(cost, 2.0 / max(self.belief.density.alone(group.spread), 1e-3))
-        return (spike, cost) if spike / cost > 1.0 / group.size else (1.0, float(group.size))
-
-    def _price(self, group: Group) -> float:
-        """Return the promise of a group per query, up to what all have in common."""
-        worth, cost = self._worth(group)
-        return self.belief.rate(int(group.u > 0)) * worth * group.u**2 / cost
+        worth, cost = self._prices.worth(group)
+        return self._prices.promise(group) * worth, cost
 
     def _top(self) -> tuple[Group, float] | None:
         """Return the group with the best price as it is now, and that; what is spent is left out."""
@@ -218,7 +196,7 @@ class Search:
             if self._spent(group, self.partition.order):
                 groups.leave(group)
                 continue
-            now = self._price(group)
+            now = self._prices.of(group)
             if now >= 0.9 * price:
                 return group, now
             groups.push(groups.take(group), now)
@@ -267,7 +245,7 @@ class Search:
             if group is not None:
                 self._ask(group, inquiries, cuts)
             elif finest is not None and finest.gain > 0.0:
-                finest.queries += 1
+                finest.refine()
             else:
                 break
             room -= 1
@@ -277,7 +255,7 @@ class Search:
 
     def _ask(self, group: Group, inquiries: Inquiries, cuts: list[Cutting]) -> None:
         """Begin the inquiry about a group; a cut is put off until it is known how fine it is to be."""
-        price = self._price(group)
+        price = self._prices.of(group)
         if inquiries.faded(group):
             self._start(group, inquiries.again(group))
         elif not isinstance(plan := inquiries.plan(group), Cut):
@@ -399,4 +377,4 @@ class Search:
     def reopen(self, group: Group) -> None:
         """Queue a group by its price."""
         assert self.partition is not None
-        self.partition.open.push(group, self._price(group))
+        self.partition.open.push(group, self._prices.of(group))

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Generator
-from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
@@ -25,42 +24,7 @@ from gracezo.methods.auto.belief import Belief
 from gracezo.methods.auto.instrument.central import Pairs
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.instrument.look import Change, Request, Room, Stencil
-
-
-@dataclass(frozen=True)
-class Found:
-    """A confirmed coordinate: its derivative, the error of that, and its curvature, NaN if unknown.
-
-    `taken` is the derivative that its group has shown, `blur` the error that is left when it is taken out.
-    """
-
-    coordinate: int
-    slope: float
-    error: float
-    curvature: float
-    taken: float
-    blur: float = 0.0
-    alone: bool = True
-    """Whether it was asked alone; or else its derivative is what subtraction has left."""
-    others: float = 0.0
-    """Norm of the other weights in the sum that its derivative was read from, over its own."""
-    length: float = 0.0
-    """How far the look at it alone went that its derivative was read from, if its curvature was not seen."""
-
-
-@dataclass(frozen=True)
-class Kink:
-    """A coordinate that leads uphill on both sides, and the slope that its group showed."""
-
-    coordinate: int
-    taken: float
-    blur: float = 0.0
-
-
-@dataclass(frozen=True)
-class Wrong:
-    """It is not the one."""
-
+from gracezo.methods.auto.search.alone import Found, Kink, Wrong
 
 Answer: TypeAlias = Found | Kink | Wrong
 Confirming: TypeAlias = Generator[list[Request], list[Change], Answer]
@@ -145,6 +109,11 @@ class Confirmation:
             return (yield from self._near(candidate))
         return (yield from self._down(candidate)) or (yield from self._touch(candidate))
 
+    def _falls(self, candidate: Candidate, length: float) -> Generator[list[Request], list[Change], bool]:
+        """Look whether f falls by the slope of a candidate, so near by."""
+        (change,) = yield [Request(candidate.move(length), Role.CONFIRM)]
+        return change.ahead <= -0.5 * length * abs(candidate.slope)
+
     def _check(self, candidate: Candidate) -> Generator[list[Request], list[Change], bool]:
         """Look at a doubtful candidate near by, where f must fall by its slope; true before a wall.
 
@@ -152,10 +121,8 @@ class Confirmation:
         """
         slope = candidate.slope
         length = 0.1 * constants.CONFIRM * abs(slope) / self.differences.newton(slope)
-        if length > self.walls.room(candidate.coordinate, slope):
-            return True
-        (change,) = yield [Request(candidate.move(length), Role.CONFIRM)]
-        return change.ahead <= -0.5 * length * abs(slope)
+        shut = length > self.walls.room(candidate.coordinate, slope)
+        return shut or (yield from self._falls(candidate, length))
 
     # ------------------------------------------------------------ for the sake of the slope
 
@@ -242,10 +209,8 @@ class Confirmation:
 
     def _falls_at_once(self, candidate: Candidate) -> Generator[list[Request], list[Change], bool]:
         """Look as near as the sums did, on the way down: in a ripple f falls by the slope, at a kink not."""
-        slope = candidate.slope
-        length = min(self._seen_at(candidate), self.walls.room(candidate.coordinate, slope))
-        (change,) = yield [Request(candidate.move(length), Role.CONFIRM)]
-        return change.ahead <= -0.5 * length * abs(slope)
+        room = self.walls.room(candidate.coordinate, candidate.slope)
+        return (yield from self._falls(candidate, min(self._seen_at(candidate), room)))
 
     def _confirmed(
         self, candidate: Candidate, slope: float, taken: float, curvature: float, length: float
@@ -261,20 +226,24 @@ class Confirmation:
                 curvature = max(curvature, self.differences.floor(slope))
         return Found(candidate.coordinate, slope, candidate.error, curvature, taken)
 
+    def _missed(self, candidate: Candidate, length: float, change: float) -> tuple[float, float]:
+        """Return by how much f changed otherwise than predicted, and the curvature that was predicted."""
+        expected = self.differences.newton(candidate.slope)
+        return change + length * abs(candidate.slope) - 0.5 * length**2 * expected, expected
+
     def _surprising(self, candidate: Candidate, length: float, change: float) -> bool:
         """Whether f fell otherwise than predicted, as it may along any coordinate far away."""
-        steepness, expected = abs(candidate.slope), self.differences.newton(candidate.slope)
-        missed = change + length * steepness - 0.5 * length**2 * expected
-        return abs(missed) > constants.UNSEEN * length * steepness
+        missed, _ = self._missed(candidate, length, change)
+        return abs(missed) > constants.UNSEEN * length * abs(candidate.slope)
 
     def _shared(self, candidate: Candidate, length: float, change: float) -> tuple[float, float]:
         """Return steepness and curvature, given by how much f changed."""
-        steepness, expected = abs(candidate.slope), self.differences.newton(candidate.slope)
-        missed = change + length * steepness - 0.5 * length**2 * expected
+        missed, expected = self._missed(candidate, length, change)
         bends = 0.5 * length**2 * self.differences.curvatures.deviation(expected)
         slips = length * candidate.error
         share = 1.0 if not math.isfinite(bends) or slips == 0.0 else bends**2 / (bends**2 + slips**2)
-        return steepness - (1.0 - share) * missed / length, expected + 2.0 * share * missed / length**2
+        steepness = abs(candidate.slope) - (1.0 - share) * missed / length
+        return steepness, expected + 2.0 * share * missed / length**2
 
     def _shorter(
         self, candidate: Candidate, failed: tuple[float, float] | None, length: float, change: float

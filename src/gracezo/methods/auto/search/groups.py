@@ -116,6 +116,10 @@ class Group:
             self.family.leave(self, moment, blur)
         self.family = Family(self, moment, blur, [self])
 
+    def join(self, family: Family | None) -> None:
+        """Belong to a family, or to none."""
+        self.family = family
+
     def hear(self, row: Row) -> None:
         """Take an answer about a part of it."""
         self.rows = (*self.rows, row)
@@ -142,7 +146,7 @@ class Group:
         """Forget K and its rows: it came by subtraction, perhaps of what was not empty."""
         if self.family is not None:
             for group in list(self.family.members):
-                group.family = None
+                group.join(None)
         self.rows = ()
 
     def take(self, position: int, share: float, error: float, square: float) -> None:
@@ -164,6 +168,6 @@ class Group:
         parts.append(Group(start, self.stop, rest, error, squares[len(parts)], self.eps))
         if self.family is not None:
             for part in parts:
-                part.family = self.family
+                part.join(self.family)
             self.family.cut(self, parts)
         return parts

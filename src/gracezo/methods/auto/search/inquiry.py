@@ -26,7 +26,8 @@ from gracezo.methods.auto import constants
 from gracezo.methods.auto.belief import Belief, Evidences
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.instrument.look import Change, Look, Request, Stencil
-from gracezo.methods.auto.search.confirm import Candidate, Confirmation, Found, Kink, Wrong
+from gracezo.methods.auto.search.alone import Found, Kink, Wrong
+from gracezo.methods.auto.search.confirm import Candidate, Confirmation
 from gracezo.methods.auto.search.explain import (
     Explanation,
     explain,

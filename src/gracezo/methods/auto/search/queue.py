@@ -1,4 +1,4 @@
-"""The open groups of one order, by price; the sums over all of it; and the inquiries under way."""
+"""The open groups of one order, and their prices; the sums over all of it; and the inquiries under way."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
+from gracezo.core.types import record
 from gracezo.methods.auto import constants
+from gracezo.methods.auto.belief import Belief
+from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.instrument.look import Change, Request
 from gracezo.methods.auto.search.groups import Group
 from gracezo.methods.auto.search.inquiry import Inquiry, Outcome, Taken
@@ -54,11 +57,53 @@ class Cutting:
     price: float
     queries: int = 1
 
+    def refine(self) -> None:
+        """Cut it into one part more."""
+        self.queries += 1
+
     @property
     def gain(self) -> float:
         """The price of one more query: m parts tell log₂ m bits of where a coordinate is."""
         parts = self.queries + 1
         return self.price * math.log2((parts + 1) / parts) if parts < self.group.size else 0.0
+
+
+@record
+class Prices:
+    """What groups promise for a query: a decrease, times the chance that it is there, over what it takes.
+
+    Attributes
+    ----------
+    differences, belief
+        What the run has learned.
+    """
+
+    differences: Differences
+    belief: Belief
+
+    def promise(self, group: Group) -> float:
+        """Return the decrease that a group promises if it holds one spike."""
+        return self.belief.rate(int(group.u > 0)) * self.differences.promise(group.u)
+
+    def worth(self, group: Group) -> tuple[float, float]:
+        """Return what share of U² a group realises, and for how many queries.
+
+        Either it holds a spike, which is found by cuts and labels; or it is background, of which each
+        coordinate has its part, to be had by a query each.
+        """
+        if group.size == 1 or group.rows:
+            return 1.0, 1.0
+        chance = self.belief.holds(group)
+        deviation = self.belief.deviation(group.squares, 0.0)
+        spike = chance * max(1.0 - (deviation / group.u) ** 2, 0.0) if group.u else 0.0
+        cost = math.log2(group.size) + 1.0
+        cost = min(cost, 2.0 / max(self.belief.density.alone(group.spread), 1e-3))
+        return (spike, cost) if spike / cost > 1.0 / group.size else (1.0, float(group.size))
+
+    def of(self, group: Group) -> float:
+        """Return the promise of a group per query, up to what all have in common."""
+        worth, cost = self.worth(group)
+        return self.belief.rate(int(group.u > 0)) * worth * group.u**2 / cost
 
 
 class Open:

@@ -179,9 +179,9 @@ class WholeSearch(Search):
         if not groups:
             return None
         if np.any(standing > 0.5):
-            best = max((groups[i] for i in np.flatnonzero(standing > 0.5).tolist()), key=self._price)
+            best = max((groups[i] for i in np.flatnonzero(standing > 0.5).tolist()), key=self._prices.of)
         elif self._running:
             return None  # nothing is worth more than to wait for what is asked
         else:
             best = groups[int(np.argmax(likely))]
-        return best, self._price(best)
+        return best, self._prices.of(best)

@@ -19,7 +19,7 @@ from gracezo.methods.auto.beyond import Beyond
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.instrument.look import answered
 from gracezo.methods.auto.search import Search
-from gracezo.methods.auto.search.confirm import Found
+from gracezo.methods.auto.search.alone import Found
 from gracezo.methods.auto.search.order import Rest, outside
 from gracezo.methods.auto.step.stepper import Stepper, Timing
 from gracezo.methods.auto.support.coordinates import Support

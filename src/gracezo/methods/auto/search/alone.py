@@ -1,0 +1,238 @@
+"""Derivatives of single coordinates: what was found of them, and looks at each of them alone.
+
+Plain differences are such looks at all coordinates. What a search has bought by then is not bought again: the
+sum of a group gives its last coordinate by subtraction.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from gracezo.core.asks import Point, Role, Steps
+from gracezo.core.moves import Few
+from gracezo.core.types import BoolArray, FloatArray, IntArray
+from gracezo.core.walls import Walls
+from gracezo.methods.auto.instrument.central import Pairs
+from gracezo.methods.auto.instrument.forward import Differences
+from gracezo.methods.auto.instrument.look import Change, Request, Room, answered
+from gracezo.methods.auto.search.groups import Group
+from gracezo.methods.auto.search.order import Order
+
+_TOGETHER = 4096  # looks at single coordinates that are prepared at once
+
+
+@dataclass(frozen=True)
+class Found:
+    """A confirmed coordinate: its derivative, the error of that, and its curvature, NaN if unknown.
+
+    `taken` is the derivative that its group has shown, `blur` the error that is left when it is taken out.
+    """
+
+    coordinate: int
+    slope: float
+    error: float
+    curvature: float
+    taken: float
+    blur: float = 0.0
+    alone: bool = True
+    """Whether it was asked alone; or else its derivative is what subtraction has left."""
+    others: float = 0.0
+    """Norm of the other weights in the sum that its derivative was read from, over its own."""
+    length: float = 0.0
+    """How far the look at it alone went that its derivative was read from, if its curvature was not seen."""
+
+
+@dataclass(frozen=True)
+class Kink:
+    """A coordinate that leads uphill on both sides, and the slope that its group showed."""
+
+    coordinate: int
+    taken: float
+    blur: float = 0.0
+
+
+@dataclass(frozen=True)
+class Wrong:
+    """It is not the one."""
+
+
+@dataclass(frozen=True)
+class Slope:
+    """A derivative, its standard error, and whether its coordinate was asked alone.
+
+    It was read from a sum in which the weights of `others` have that norm over its own, or by a look at it
+    alone of that `length`, whose error is right if it bends as those that were met do.
+    """
+
+    value: float
+    error: float
+    alone: bool
+    others: float = 0.0
+    length: float = 0.0
+
+
+class Slopes:
+    """The derivatives found.
+
+    Parameters
+    ----------
+    differences
+        How f is looked at.
+    walls
+        The bounds around the present point.
+    found
+        Those that are known before.
+    """
+
+    def __init__(
+        self, differences: Differences, walls: Walls, found: Mapping[int, Slope] | None = None
+    ) -> None:
+        self.differences = differences
+        self.walls = walls
+        self.found: dict[int, Slope] = dict(found or {})
+        """By coordinate."""
+        self._outside = math.nan  # squared norm of all others
+
+    def __len__(self) -> int:
+        return len(self.found)
+
+    def take(self, found: Found) -> None:
+        """Take in a coordinate that a search has found."""
+        slope = Slope(found.slope, found.error, found.alone, found.others, found.length)
+        self.found[found.coordinate] = slope
+
+    @property
+    def squares(self) -> float:
+        """Their squared norm."""
+        return sum(slope.value**2 for slope in self.found.values())
+
+    @property
+    def share(self) -> float:
+        """The share of the squared norm that is outside of them; NaN if it is not known."""
+        return self._outside / (self._outside + self.squares) if self._outside else 0.0
+
+    def leave(self, square: float, least: bool = False) -> None:
+        """Leave so much of the squared norm outside; or so much at the `least`."""
+        self._outside = max(self._outside, square) if least else square
+
+    def listed(self, unmet: float) -> tuple[IntArray, FloatArray, FloatArray, BoolArray]:
+        """Return the coordinates, ascending, their derivatives, errors, and which were asked alone.
+
+        Half the curvature of a coordinate that was not asked for its own may be `unmet`.
+        """
+        slopes = sorted(self.found.items())
+        return (
+            np.array([j for j, _ in slopes], dtype=np.int64),
+            np.array([slope.value for _, slope in slopes]),
+            np.array([math.hypot(slope.error, unmet * slope.length) for _, slope in slopes]),
+            np.array([slope.alone for _, slope in slopes], np.bool_),
+        )
+
+    # ------------------------------------------------------------ looks at some
+
+    def measure(self, at: Point, coordinates: IntArray, about: float) -> Steps[None]:
+        """Look at some coordinates, each alone; one whose evaluation failed is not known."""
+        pairs = self.differences.pairs
+        for start in range(0, len(coordinates), _TOGETHER):
+            some = coordinates[start : start + _TOGETHER].tolist()
+            self.found |= dict.fromkeys(some, Slope(about, math.nan, True))
+            if pairs is not None:
+                yield from self.refine(at, pairs, some)
+            near = [j for j in some if math.isnan(self.found[j].error)]
+            yield from self._look_near(at, near)
+            self.found = {j: slope for j, slope in self.found.items() if not math.isnan(slope.error)}
+
+    def blurred(self, tau: float) -> list[int]:
+        """Return those whose derivative was read from a sum that a background τ blurs more than was known."""
+        return [j for j, slope in self.found.items() if tau * slope.others > 2.0 * slope.error]
+
+    def look_again(self, at: Point, tau: float) -> Steps[None]:
+        """Look at those alone."""
+        return self._look_near(at, sorted(self.blurred(tau)))
+
+    def _look_near(self, at: Point, which: Sequence[int]) -> Steps[None]:
+        if requests := [request for j in which if (request := self._near(j)) is not None]:
+            yield from answered(at, requests)
+
+    def _near(self, coordinate: int) -> Request | None:
+        """Return the look at a coordinate near by, on its way down if there is room; None between walls."""
+        differences, slope = self.differences, self.found[coordinate]
+        sides = (-math.copysign(1.0, slope.value), math.copysign(1.0, slope.value))
+        rooms = [self.walls.room(coordinate, -side) for side in sides]
+        side, room = (sides[0], rooms[0]) if rooms[0] > 0.0 else (sides[1], rooms[1])
+        look = differences.across(1.0, slope.value, room=Room(room, min(rooms)))
+        if not look.eps > 0.0:
+            return None
+
+        def absorb(change: Change) -> None:
+            value, error = differences.read(look, change)
+            bias = 0.5 * look.eps * differences.curvatures.largest
+            self.found[coordinate] = Slope(side * value, math.hypot(error, bias), True, length=look.eps)
+
+        return look.request(Few(np.array([coordinate]), np.array([side])), Role.CONFIRM, absorb)
+
+    def refine(self, at: Point, pairs: Pairs, which: Iterable[int]) -> Steps[None]:
+        """Look at coordinates alone, to both sides, as far as noise and cubic term balance."""
+        requests = [request for j in sorted(which) if (request := self._both(j, pairs)) is not None]
+        if requests:
+            yield from answered(at, requests)
+
+    def _both(self, coordinate: int, pairs: Pairs) -> Request | None:
+        """Return the look at a coordinate to both sides; None at a wall."""
+        slope = self.found[coordinate].value
+        room = min(self.walls.room(coordinate, slope), self.walls.room(coordinate, -slope))
+        look = pairs.look(min(self.differences.length(1.0), room), slope)
+        if look.eps <= 0.0:
+            return None
+
+        def absorb(change: Change) -> None:
+            self.found[coordinate] = Slope(*pairs.read(look, change), True)
+
+        return look.request(Few(np.array([coordinate]), np.ones(1)), Role.PROBE, absorb)
+
+    # ------------------------------------------------------------ all of them
+
+    def complete(self, at: Point, bought: Order, groups: Iterable[Group], about: float) -> Steps[None]:
+        """Measure all of an order that was not found, each alone; the last of a group by subtraction.
+
+        Not of one that something was taken out of: what is wrong of that would be found in the last one.
+        """
+        order = bought.written()
+        known = np.isin(order.coordinates, list(self.found)) | (order.weights == 0.0)
+        alone = ~known
+        last: list[Group] = []
+        for group in groups:
+            if not known[group.start : group.stop].any():
+                alone[group.stop - 1] = False
+                last.append(group)
+        positions = np.flatnonzero(alone)
+        slopes: FloatArray = np.zeros(len(order))
+        errors: FloatArray = np.zeros(len(order))
+        for start in range(0, len(positions), _TOGETHER):
+            some = positions[start : start + _TOGETHER].tolist()
+            yield from answered(at, [self._single(order, i, about, slopes, errors) for i in some])
+        for group in last:
+            inside, position = slice(group.start, group.stop), group.stop - 1
+            weights, weight = order.weights[inside], float(order.weights[position])
+            slopes[position] = (group.u - float(weights @ slopes[inside])) / weight
+            blur = math.hypot(group.error, float(np.linalg.norm(weights * errors[inside])))
+            errors[position] = blur / abs(weight)
+        for position in np.flatnonzero(~known).tolist():
+            value, error = float(slopes[position]), float(errors[position])
+            self.found[int(order.coordinates[position])] = Slope(value, error, bool(alone[position]))
+
+    def _single(
+        self, order: Order, position: int, about: float, slopes: FloatArray, errors: FloatArray
+    ) -> Request:
+        weight = float(order.weights[position])
+        look = self.differences.across(weight**2, weight * about, room=order.room(position, position + 1))
+
+        def absorb(change: Change) -> None:
+            value, error = self.differences.read(look, change)
+            slopes[position], errors[position] = value / weight, error / abs(weight)
+
+        return look.request(order.move(position, position + 1), Role.REFRESH, absorb)
