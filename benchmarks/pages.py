@@ -1,18 +1,19 @@
 """What the pages cost: a report of 100,000 queries, and a run while somebody watches it.
 
-Run: python -m benchmarks.pages [--page]   (some minutes, 2 cores; with --picture FILE: the picture of the
-README, which needs Chromium and playwright)
+Run: python -m benchmarks.pages [--page] [--only reports|watching]   (some minutes, 2 cores; with
+--picture FILE: the picture of the README, which needs Chromium and playwright)
 
 - The report: processor time, memory and size, for a sparse method (grace) and one whose steps change every
   coordinate (rs), d = 10,000.
-- Watching: the same run with and without a viewer who asks for the live page each second, in turn: the ratio
-  of their times.
+- Watching: a run with a viewer who asks for the live page each second: the processor time of the server
+  beside that of the run by the clock.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import statistics
 import subprocess
 import sys
@@ -29,7 +30,7 @@ import gracezo
 
 METHODS: dict[str, dict[str, Any]] = {"grace": {"sparsity": 10}, "rs": {}}
 QUERIES = 100_000
-TURNS = 7
+TURNS = 3
 REPORT = """
 import json, resource, sys, time
 from gracezo.report.page import report
@@ -78,22 +79,27 @@ def reports(folder: Path, write: bool) -> None:
         )
 
 
-def watched(folder: Path, turn: int, watch: bool) -> float:
-    """Return how long a run takes, with somebody who looks at its live page each second, or alone."""
-    journal = folder / f"{turn}-{watch}.db"
-    server, over = None, threading.Event()
-    if watch:
-        command = [sys.executable, "-m", "gracezo", "watch", str(journal)]
-        server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-        assert server.stdout is not None
-        address = server.stdout.readline().split()[2]
-        threading.Thread(target=look, args=(address, over), daemon=True).start()
+def watched(folder: Path, turn: int) -> tuple[float, float]:
+    """Return the time of a run whose live page somebody looks at each second, and what that costs."""
+    journal, over = folder / f"{turn}.db", threading.Event()
+    command = [sys.executable, "-m", "gracezo", "watch", str(journal)]
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    assert server.stdout is not None
+    address = server.stdout.readline().split()[2]
+    began = processor(server.pid)
+    threading.Thread(target=look, args=(address, over), daemon=True).start()
     process = subprocess.run([sys.executable, "-c", RUN, str(journal)], capture_output=True, check=True)
     over.set()
-    if server is not None:
-        server.terminate()
-        server.wait()
-    return float(process.stdout)
+    took = processor(server.pid) - began
+    server.terminate()
+    server.wait()
+    return float(process.stdout), took
+
+
+def processor(pid: int) -> float:
+    """Return the processor time of a process, in seconds (Linux)."""
+    fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def look(address: str, over: threading.Event) -> None:
@@ -102,13 +108,21 @@ def look(address: str, over: threading.Event) -> None:
             answer.read()
 
 
-def watching(folder: Path) -> None:
-    pairs = [[watched(folder, turn, watch) for watch in (False, True)] for turn in range(TURNS)]
-    ratios = sorted(with_viewer / alone for alone, with_viewer in pairs)
-    print(
-        f"a run of 4,000 queries of 2 ms, watched: {statistics.median(ratios):.3f} times as long as alone "
-        f"(median of {TURNS}, in turn; from {ratios[0]:.3f} to {ratios[-1]:.3f})"
+def watching(folder: Path, write: bool) -> None:
+    head = [
+        "run, watched by a viewer who looks each second",
+        "time of the run",
+        "processor time of `watch`",
+        "share",
+    ]
+    table = PageTable("watching", "how-to/see.md", head, times=True, write=write)
+    table.begin()
+    run, took = (
+        statistics.median(column)
+        for column in zip(*(watched(folder, turn) for turn in range(TURNS)), strict=True)
     )
+    name = f"4,000 queries of 2 ms, the median of {TURNS}"
+    table.add(name, f"{run:.1f} s", f"{took:.2f} s", f"{100 * took / run:.1f} %", seeds="0")
 
 
 def picture(path: Path) -> None:
@@ -134,14 +148,17 @@ def picture(path: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--picture", type=Path)
-    parser.add_argument("--page", action="store_true", help="write the table into docs/how-to/see.md")
+    parser.add_argument("--page", action="store_true", help="write the tables into docs/how-to/see.md")
+    parser.add_argument("--only", choices=["reports", "watching"], help="make one of the tables")
     words = parser.parse_args()
     if words.picture is not None:
         picture(words.picture)
         return
     with tempfile.TemporaryDirectory() as made:
-        reports(Path(made), words.page)
-        watching(Path(made))
+        if words.only != "watching":
+            reports(Path(made), words.page)
+        if words.only != "reports":
+            watching(Path(made), words.page)
 
 
 if __name__ == "__main__":

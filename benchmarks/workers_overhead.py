@@ -1,6 +1,6 @@
 """What workers cost a query, and what they gain.
 
-Run: python -m benchmarks.workers_overhead [--page]
+Run: python -m benchmarks.workers_overhead [--page] [--only cost|gain]
 
 Cost: published GraCe (d = 10,000, s = 20, batches of about 30) on a function
 that reads 20 coordinates and takes a few microseconds, so that nearly all the
@@ -66,6 +66,10 @@ def seconds(job: Callable[[], object]) -> float:
     return time.perf_counter() - began
 
 
+def least(job: Callable[[], object]) -> float:
+    return min(seconds(job) for _ in range(ROUNDS))
+
+
 def cost(write: bool) -> None:
     queries = run(cheap, None).nfev
     points = [START + 1e-6 * number for number in range(300)]
@@ -80,30 +84,29 @@ def cost(write: bool) -> None:
             "2 processes, `workers=2`, their start and end included": (2, None),
             "2 processes, `ProcessPoolExecutor`": (processes, processes),
         }
-        least = {name: [float("inf")] * 2 for name in ways}
+        fewest = {name: [float("inf")] * 2 for name in ways}
         for _ in range(ROUNDS):
             for name, (workers, pool) in ways.items():
                 own = seconds(functools.partial(run, cheap, workers)) / queries
                 alone = float("inf") if pool is None else mapped(pool)
-                least[name] = [min(least[name][0], own), min(least[name][1], alone)]
+                fewest[name] = [min(fewest[name][0], own), min(fewest[name][1], alone)]
     head = ["evaluated", "µs a query", "`Executor.map` alone, whole points"]
     table = PageTable("workers", "how-to/workers.md", head, times=True, write=write)
     table.begin()
-    for name, (own, alone) in least.items():
+    for name, (own, alone) in fewest.items():
         table.add(name, f"{own * 1e6:.0f}", f"{alone * 1e6:.0f}" if alone < float("inf") else "")
 
 
-def gain() -> None:
-    alone = seconds(lambda: run(sleepy, None, 2))
+def gain(table: PageTable) -> None:
+    """Measure what eight threads gain GraCe."""
+    alone = least(lambda: run(sleepy, None, 2))
     with ThreadPoolExecutor(8) as pool:
-        together = seconds(lambda: run(sleepy, pool, 2))
-    print(
-        f"GraCe, f sleeps 20 ms: {alone:.2f} s on one worker, {together:.2f} s on 8 threads, "
-        f"{alone / together:.1f} times faster (bar: 6)"
-    )
+        together = least(lambda: run(sleepy, pool, 2))
+    name = "published GraCe, batches of 27 to 29 and one query after each step"
+    table.add(name, f"{alone:.2f} s", f"{together:.2f} s", f"{alone / together:.1f}")
 
 
-def gain_of_auto() -> None:
+def gain_of_auto(table: PageTable) -> None:
     """Measure the same for auto with batch=8, until Attack is at a third of its start."""
     problem = gracezo.problems.Attack()
 
@@ -115,21 +118,26 @@ def gain_of_auto() -> None:
         target = 0.33 * problem(problem.x0)
         return gracezo.minimize(slow, problem.x0, target=target, batch=8, seed=0, workers=workers)
 
-    alone = seconds(lambda: auto(None))
+    alone = least(lambda: auto(None))
     with ThreadPoolExecutor(8) as pool:
-        together = seconds(lambda: auto(pool))
-    print(
-        f"auto with batch=8, f sleeps 20 ms: {alone:.2f} s on one worker, {together:.2f} s on 8 threads, "
-        f"{alone / together:.1f} times faster (bar: 3)"
-    )
+        together = least(lambda: auto(pool))
+    name = "`auto` with `batch=8`, Attack to a third of f(x0)"
+    table.add(name, f"{alone:.2f} s", f"{together:.2f} s", f"{alone / together:.1f}")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--page", action="store_true", help="write the table into docs/how-to/workers.md")
-    cost(parser.parse_args().page)
-    gain()
-    gain_of_auto()
+    parser.add_argument("--page", action="store_true", help="write the tables into docs/how-to/workers.md")
+    parser.add_argument("--only", choices=["cost", "gain"], help="make one of the tables")
+    words = parser.parse_args()
+    if words.only != "gain":
+        cost(words.page)
+    if words.only != "cost":
+        head = ["f sleeps for 20 ms", "one worker", "8 threads", "times as fast"]
+        table = PageTable("workers-gain", "how-to/workers.md", head, times=True, write=words.page)
+        table.begin()
+        gain(table)
+        gain_of_auto(table)
 
 
 if __name__ == "__main__":

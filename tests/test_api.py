@@ -211,7 +211,7 @@ def test_an_interrupt_of_an_estimate_is_no_finding() -> None:
     assert (found.queries, len(found.indices)) == (2, 0)
     assert math.isnan(found.residual)
     assert str(found).startswith("No estimate: interrupted; ")
-    short = gracezo.estimate_gradient(lambda x: float(x @ x), np.ones(9), method="fdsa", max_queries=5)
+    short = gracezo.estimate_gradient(lambda x: float(x @ x), np.ones(9), method="fdsa", max_queries=5e0)  # type: ignore[arg-type]
     assert str(short).startswith("No estimate: 1 of 5 queries are spent; the next useful batch takes 9")
     with pytest.raises(KeyboardInterrupt):
         gracezo.estimate_noise(f, np.zeros(9))

@@ -118,7 +118,12 @@ def test_a_box_that_touches_nothing_changes_nothing() -> None:
             "scipy.optimize.Bounds; given: an array of shape (3, 2)",
         ),
         ([(0, 1), (0,)], ValueError, "one pair (low, high) for each of the 4 coordinates"),
-        ((0, 1), ValueError, "given: an array of shape (2,)"),
+        ((0, 1), ValueError, "given: an array of shape (2,) (one pair for all of them: [(low, high)] * 4)"),
+        (
+            (np.zeros(4), np.ones(4)),
+            ValueError,
+            "shape (2, 4) (all lower and all upper ones: scipy.optimize.Bounds(lower, upper))",
+        ),
         (
             Bounds([0, 0], 1),
             ValueError,

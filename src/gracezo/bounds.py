@@ -68,7 +68,7 @@ def _sides(given: object, x0: FloatArray) -> tuple[Any, Any]:
     if pairs.shape not in {(x0.size, 2), (*x0.shape, 2)}:
         raise ValueError(
             f"bounds must be one pair (low, high) for each of the {x0.size:,} coordinates of x0, or a "
-            f"scipy.optimize.Bounds; given: {_described(given, pairs)}"
+            f"scipy.optimize.Bounds; given: {_described(given, pairs)}{_hint(pairs.shape, x0)}"
         )
     return pairs[..., 0], pairs[..., 1]
 
@@ -105,6 +105,15 @@ def _none(rule: str, wrong: BoolArray, box: Box, x0: FloatArray, names: Names) -
     )
     more = ", …" if len(places) > _NAMED else ""
     raise ValueError(f"{rule}; not so at {len(places):,} of {box.d:,} coordinates: {named}{more}")
+
+
+def _hint(shape: tuple[int, ...], x0: FloatArray) -> str:
+    """Return what may be meant by bounds of another shape."""
+    if shape == (2,):
+        return f" (one pair for all of them: [(low, high)] * {x0.size})"
+    if shape in {(2, x0.size), (2, *x0.shape)}:
+        return " (all lower and all upper ones: scipy.optimize.Bounds(lower, upper))"
+    return ""
 
 
 def _described(given: object, pairs: npt.NDArray[Any]) -> str:

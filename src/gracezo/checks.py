@@ -254,7 +254,9 @@ def options(given: object) -> dict[str, Any]:
 
 
 def whole(name: str, given: object, least: int) -> int:
-    """Return a whole number of at least so much."""
+    """Return a whole number of at least so much; 1e4 is one, too."""
+    if isinstance(given, float) and given.is_integer():
+        given = int(given)
     if not is_whole(given) or given < least:
         raise ValueError(f"{name} must be a whole number of at least {least}; given: {given!r}")
     return int(given)

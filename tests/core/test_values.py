@@ -19,7 +19,7 @@ import gracezo
 from gracezo.core.asks import Ask, DenseRows, Role, SparseRows
 from gracezo.core.errors import EvaluationFailure
 from gracezo.core.finite import Finite
-from gracezo.core.values import as_outputs, as_rows_of_outputs, as_value, as_values
+from gracezo.core.values import as_outputs, as_rows_of_outputs, as_value, as_values, raised
 from gracezo.methods import catalog
 
 
@@ -65,6 +65,28 @@ def test_what_is_no_number(raw: Any) -> None:
     assert isinstance(told, EvaluationFailure)
     assert "the function must return one finite number; it returned" in str(told)
     assert len(str(told)) < 200
+
+
+@pytest.mark.parametrize(
+    ("raw", "hint"),
+    [
+        (None, "has it a return?"),
+        ((0.5, np.zeros(3)), "return its [0], if that is the value"),
+        ([0.5, 1.0], "or see gracezo.least_squares for 2 outputs"),
+        (np.zeros(2), "for functions of many outputs there is gracezo.least_squares"),
+    ],
+)
+def test_what_may_be_meant_is_said(raw: Any, hint: str) -> None:
+    assert hint in str(as_value(raw))
+    assert "gracezo" not in str(as_value("0.5"))
+
+
+@pytest.mark.parametrize("fun", [lambda x: x["mass"], lambda x: x.mass])
+def test_a_function_that_expects_names_is_told_what_it_gets(fun: Any) -> None:
+    with pytest.raises((IndexError, AttributeError)) as caught:
+        fun(np.zeros(2))
+    assert str(raised(caught.value)).endswith("(whatever x0 is, the function gets a NumPy array)")
+    assert str(raised(IndexError("list index out of range"))).endswith("out of range")
 
 
 @pytest.mark.parametrize(

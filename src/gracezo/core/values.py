@@ -26,15 +26,16 @@ def as_value(raw: object) -> float | EvaluationFailure:
     >>> from fractions import Fraction
     >>> as_value(Fraction(1, 4)), as_value(np.array([0.5]))
     (0.25, 0.5)
-    >>> as_value(None)
-    EvaluationFailure('the function must return one finite number; it returned None (NoneType)')
+    >>> as_value("3")
+    EvaluationFailure("the function must return one finite number; it returned '3' (str)")
     """
     if isinstance(raw, float) and math.isfinite(raw):  # the usual case, np.float64 among it
         return float.__float__(raw)  # a class of the user's may have one that does otherwise
     try:
         value = float(_alone(raw))
     except Exception as error:  # whatever the user's object raises
-        return failure(f"the function must return one finite number; it returned {_short(raw)}", error)
+        told = f"the function must return one finite number; it returned {_short(raw)}{_hint(raw)}"
+        return failure(told, error)
     if not math.isfinite(value):
         return failure(f"the function must return one finite number; it returned {value}")
     return value
@@ -117,7 +118,21 @@ def raised(error: BaseException) -> EvaluationFailure:
         text = str(error)
     except Exception:  # whatever the user's exception raises
         text = "(it cannot say why)"
-    return failure(f"the function raised {type(error).__name__}: {text}", error)
+    by_name = isinstance(error, IndexError) and text.startswith("only integers, slices")
+    by_name = by_name or (isinstance(error, AttributeError) and "numpy.ndarray" in text)
+    hint = " (whatever x0 is, the function gets a NumPy array)" if by_name else ""
+    return failure(f"the function raised {type(error).__name__}: {text}{hint}", error)
+
+
+def _hint(raw: object) -> str:
+    """Return what may be meant by something that is not one number."""
+    if raw is None:
+        return ": has it a return?"
+    if isinstance(raw, (list, tuple)) and raw and isinstance(raw[0], (int, float, np.number)):
+        return f": return its [0], if that is the value, or see gracezo.least_squares for {len(raw)} outputs"
+    if isinstance(raw, np.ndarray) and raw.ndim == 1 and raw.size > 1:
+        return "; for functions of many outputs there is gracezo.least_squares"
+    return ""
 
 
 def _alone(raw: Any) -> Any:
