@@ -212,11 +212,15 @@ class Belief:
             alone = alone * normal(u, np.hypot(share * self.sizes.typical, deviation))
         return empty, alone * one + several + unlike, alone * missed + several + unlike
 
+    @property
+    def state(self) -> tuple[float, ...]:
+        """What prices depend on: as long as it is the same, so are they."""
+        return self.tau, self.sizes.typical, self.density.learned, *self._tries
+
     def holds(self, group: Evidence) -> float:
         """Return the chance that a group holds spikes."""
         # Prices are asked for again and again while nothing has been learned.
-        learned = self.tau, self.sizes.typical, self.density.learned
-        state = group.u, group.error, group.squares, group.spread, *learned
+        state = group.u, group.error, group.squares, group.spread, *self.state
         chance = self._held.get(state)
         if chance is None:
             if len(self._held) > _KEPT:

@@ -18,6 +18,10 @@ from gracezo.methods.auto.search.inquiry import Inquiry, Outcome
 from gracezo.methods.auto.search.queue import Open, Running
 
 
+def never(group: Group) -> bool:
+    return False
+
+
 @given(moves=st.lists(st.tuples(st.floats(-9.0, 9.0), st.floats(0.0, 9.0), st.booleans()), max_size=60))
 def test_the_best_price_is_on_top_and_the_norm_is_that_of_what_is_open(
     moves: list[tuple[float, float, bool]],
@@ -27,7 +31,7 @@ def test_the_best_price_is_on_top_and_the_norm_is_that_of_what_is_open(
         group = Group(0, 4, u, 0.0, 1.0, 0.0)
         queue.push(group, price)
         prices[group] = price
-        top = queue.top()
+        top = queue.best(None, prices.__getitem__, never)
         assert top is not None
         assert top[1] == prices[top[0]] == max(prices.values())
         if out:
@@ -46,11 +50,33 @@ def test_a_group_that_comes_back_has_its_new_price_only() -> None:
     queue.push(two, 5.0)
     assert queue.norm == 5.0
     queue.push(queue.take(one), 1.0)
-    assert queue.top() == (two, 5.0)
+    prices = {one: 1.0, two: 5.0}
+    assert queue.best(None, prices.__getitem__, never) == (two, 5.0)
     queue.take(two)
-    assert queue.top() == (one, 1.0)
+    assert queue.best(None, prices.__getitem__, never) == (one, 1.0)
     queue.take(one)
-    assert (queue.top(), queue.norm, queue.mass) == (None, 0.0, [0.0, 0.0])
+    best = queue.best(None, prices.__getitem__, never)
+    assert (best, queue.norm, queue.mass) == (None, 0.0, [0.0, 0.0])
+
+
+def test_prices_are_worked_out_again_when_their_state_has_changed_and_only_then() -> None:
+    one, two = (Group(k, k + 4, 3.0, 0.0, 1.0, 0.0) for k in (0, 4))
+    queue, prices, asked = Open(), {one: 9.0, two: 5.0}, list[Group]()
+    for group, first in prices.items():
+        queue.push(group, first)
+
+    def price(group: Group) -> float:
+        asked.append(group)
+        return prices[group]
+
+    assert [queue.best(1, price, never) for _ in range(3)] == 3 * [(one, 9.0)]
+    assert asked == [one]
+    prices[one] = 1.0  # nobody has said that anything has changed
+    assert queue.best(1, price, never) == (one, 9.0)
+    assert queue.best(2, price, never) == (two, 5.0)
+    assert asked == [one, one, two]
+    assert queue.best(3, price, lambda group: group is two) == (one, 1.0)  # what is spent is left alone
+    assert queue.groups == [one]
 
 
 def test_what_is_left_alone_still_tells_of_the_background() -> None:

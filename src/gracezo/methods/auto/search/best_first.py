@@ -190,21 +190,14 @@ class Search:
         """Return the group with the best price as it is now, and that; what is spent is left out."""
         if self.partition is None:
             return None
-        groups = self.partition.open
-        while (top := groups.top()) is not None:
-            group, price = top
-            if self._spent(group, self.partition.order):
-                groups.leave(group)
-                continue
-            now = self._prices.of(group)
-            if now >= 0.9 * price:
-                return group, now
-            groups.push(groups.take(group), now)
-        return None
+        return self.partition.open.best(self.belief.state, self._prices.of, self._spent)
 
-    def _spent(self, group: Group, order: Order) -> bool:
-        taken = group.size == 1 and order.weight(group.start) == 0.0
-        return taken or abs(group.u) <= constants.TRUST * group.error
+    def _spent(self, group: Group) -> bool:
+        if abs(group.u) <= constants.TRUST * group.error:
+            return True
+        return (
+            group.size == 1 and self.partition is not None and self.partition.order.weight(group.start) == 0.0
+        )
 
     # ------------------------------------------------------------ requests
 
@@ -241,9 +234,9 @@ class Search:
             finest = max(cuts, key=lambda cut: cut.gain, default=None)
             best = self._top()
             ahead = 0.0 if best is None else best[1]
-            group = None if finest is not None and finest.gain >= ahead else self._take(least)
-            if group is not None:
-                self._ask(group, inquiries, cuts)
+            taken = None if finest is not None and finest.gain >= ahead else self._take(least)
+            if taken is not None:
+                self._ask(*taken, inquiries, cuts)
             elif finest is not None and finest.gain > 0.0:
                 finest.refine()
             else:
@@ -253,9 +246,8 @@ class Search:
             self._start(cut.group, inquiries.cut(cut.group, cut.at, cut.queries))
         return [request for running in self._running for request in running.requests()]
 
-    def _ask(self, group: Group, inquiries: Inquiries, cuts: list[Cutting]) -> None:
+    def _ask(self, group: Group, price: float, inquiries: Inquiries, cuts: list[Cutting]) -> None:
         """Begin the inquiry about a group; a cut is put off until it is known how fine it is to be."""
-        price = self._prices.of(group)
         if inquiries.faded(group):
             self._start(group, inquiries.again(group))
         elif not isinstance(plan := inquiries.plan(group), Cut):
@@ -295,14 +287,14 @@ class Search:
         if abs(found.slope) > 5.0 * self.belief.tau:
             self.belief.density.found()
 
-    def _take(self, least: float) -> Group | None:
+    def _take(self, least: float) -> tuple[Group, float] | None:
         """Take out the best group, at a price of `least` or more; what needs no query is found on the way."""
         partition = self.partition
         while partition is not None and (top := self._top()) is not None and top[1] >= least:
             group = partition.open.take(top[0])
             order = partition.order
             if group.size > 1 or not (self._shut(group, order) or partition.spares(self._alike(group))):
-                return group
+                return group, top[1]
             # Its derivative is known by subtraction, its curvature well enough from the others.
             weight = order.remove(group.start)
             slope = group.u / weight

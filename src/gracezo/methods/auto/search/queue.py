@@ -119,6 +119,7 @@ class Open:
         """Sum of their squared weights."""
         self.version = 0
         """How often groups have come and gone."""
+        self._best: tuple[int, object, tuple[Group, float] | None] = -1, None, None  # as of that state
 
     @property
     def groups(self) -> list[Group]:
@@ -138,11 +139,33 @@ class Open:
         self.squares += group.squares
         heapq.heappush(self._heap, (-price, number, group))
 
-    def top(self) -> tuple[Group, float] | None:
-        """Return the group with the best price, and that."""
-        while self._heap and self._members.get(self._heap[0][2]) != self._heap[0][1]:
-            heapq.heappop(self._heap)
-        return (self._heap[0][2], -self._heap[0][0]) if self._heap else None
+    def best(
+        self, state: object, price: Callable[[Group], float], spent: Callable[[Group], bool]
+    ) -> tuple[Group, float] | None:
+        """Return the group with the best price as it is now, and that; what is spent is left alone.
+
+        It is asked for again and again, and the same as long as the `state` is that prices depend on.
+        """
+        if self._best[0] != self.version or self._best[1] != state:
+            found = self._repriced(price, spent)
+            self._best = self.version, state, found
+        return self._best[2]
+
+    def _repriced(
+        self, price: Callable[[Group], float], spent: Callable[[Group], bool]
+    ) -> tuple[Group, float] | None:
+        heap = self._heap
+        while heap:
+            was, number, group = heap[0]
+            if self._members.get(group) != number:
+                heapq.heappop(heap)
+            elif spent(group):
+                self.leave(group)
+            elif (now := price(group)) >= -0.9 * was:
+                return group, now
+            else:
+                self.push(self.take(group), now)
+        return None
 
     def take(self, group: Group) -> Group:
         """Take a group out."""

@@ -78,7 +78,7 @@ class WholeSearch(Search):
 
     def _surveyed_now(self, partition: Partition) -> tuple[list[Group], FloatArray, FloatArray]:
         order, belief = partition.order, self.belief
-        groups = [group for group in partition.open.groups if not self._spent(group, order)]
+        groups = [group for group in partition.open.groups if not self._spent(group)]
         said = Evidences.of(groups)
         standing = belief.chances(said, belief.least)
         likely = belief.missed(said)
