@@ -53,4 +53,7 @@ def _size(x: FloatArray) -> float:
 
 def _largest(numbers: AnyFloatArray) -> float:
     """Return the largest magnitude, NaN if there is one."""
-    return max(abs(float(numbers.max())), abs(float(numbers.min()))) if numbers.size else 0.0
+    if not numbers.size:
+        return 0.0
+    high, low = np.maximum.reduce(numbers, axis=None), np.minimum.reduce(numbers, axis=None)
+    return max(abs(float(high)), abs(float(low)))

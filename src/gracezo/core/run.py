@@ -24,6 +24,7 @@ import logging
 import math
 import time
 from collections.abc import Callable, Iterable, Mapping
+from contextvars import copy_context
 from typing import TypeAlias
 
 import numpy as np
@@ -120,6 +121,9 @@ class Run:
         self._sampling = None if sample is None else Sampling(sample)
         self._finite = Finite()
         self._outputs = outputs
+        # What the user has made of an overflow is for his own code: the algorithm has a context of its own.
+        self._quietly = copy_context()
+        self._quietly.run(np.seterr, all="ignore")
 
     # ------------------------------------------------------------ the conversation
 
@@ -244,11 +248,10 @@ class Run:
     def _tell(self, answer: FloatArray | OutOfQueries | None) -> Ask | Moved:
         try:
             spent = isinstance(answer, OutOfQueries)
-            with np.errstate(all="ignore"):  # whatever the user has made of an overflow, for his own code
-                said = self._steps.throw(answer) if spent else self._steps.send(answer)  # type: ignore[arg-type]  # None begins it
-                while isinstance(said, Decided):
-                    _LOG.debug("after %d queries: %s", self.nfev, said.what)
-                    said = self._steps.send(_NOTHING)
+            said = self._quietly.run(self._steps.throw if spent else self._steps.send, answer)  # type: ignore[arg-type]  # None begins it
+            while isinstance(said, Decided):
+                _LOG.debug("after %d queries: %s", self.nfev, said.what)
+                said = self._quietly.run(self._steps.send, _NOTHING)
             return said
         except (StopIteration, OutOfQueries):
             raise

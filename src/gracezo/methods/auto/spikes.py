@@ -23,6 +23,7 @@ from gracezo.methods.auto import constants
 
 _NEVER = 1e-300
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(7)  # quadrature of a normal distribution
+_CHANCES = _WEIGHTS / _WEIGHTS.sum()
 
 
 class Sizes:
@@ -78,11 +79,12 @@ class Sizes:
             return
         self._standing, self.typical = sizes, median(sizes)
         logs, n = np.log(np.maximum(sizes, _NEVER)), len(sizes)
+        mean = float(np.add.reduce(logs)) / n
         # One observation of a factor e beforehand; and weights differ, too.
-        variance = (1.0 + float(((logs - logs.mean()) ** 2).sum())) / (1.0 + n)
+        variance = (1.0 + float(np.add.reduce((logs - mean) ** 2))) / (1.0 + n)
         spread = math.sqrt(variance * (1.0 + 1.0 / n) + constants.SPREAD**2 / 3.0)
-        at = np.exp(logs.mean() + spread * _NODES)
-        self._nodes = np.stack((at, 0.4 * spread * at, _WEIGHTS / _WEIGHTS.sum()))
+        at = np.exp(mean + spread * _NODES)
+        self._nodes = np.array((at, 0.4 * spread * at, _CHANCES))
         self._each = self._nodes.T.tolist()
 
     def likely_at(self, u: float, deviation: float) -> float:

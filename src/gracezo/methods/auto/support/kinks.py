@@ -150,11 +150,13 @@ class Kinks:
             # The present place is one of the two, or it says nothing.
             jumped &= np.where(slopes < 0.0, low, high) == x
             blamed = ((self._ahead - x) * slopes < 0.0) & (self._ahead != self.places)
+            (chosen,) = ((jumped | blamed) & ~self.fixed).nonzero()
+            if len(chosen) == 0:  # the usual case
+                return []
             far = np.where(jumped, np.where(slopes < 0.0, high, low), np.where(blamed, self._ahead, x))
             reach = most / np.abs(slopes)
             far = np.where(jumped, far, np.clip(far, x - reach, x + reach))
             beyond = np.where(jumped, np.where(slopes < 0.0, up, down), math.nan)
-            chosen = np.flatnonzero((jumped | blamed) & ~self.fixed)
         depths = 0.5 * np.fmin(np.abs(slopes), np.abs(beyond)) * np.abs(far - x)
         ranked = chosen[np.argsort(-depths[chosen], kind="stable")]
         return [Suspect(j, float(far[j]), float(depths[j])) for j in ranked.tolist()]
