@@ -299,14 +299,60 @@ def test_an_output_of_one_column_does_not_speak_for_one_of_many(seed: int) -> No
     assert found.queries == calls < 100
 
 
-def test_a_background_is_named_in_the_message_and_in_the_residual() -> None:
-    """More columns than probes explain all of their answers; what was not found is left all the same."""
-    random = np.random.default_rng(0)
-    slopes = random.normal(size=(3, 40)) * 10.0 ** np.linspace(0, -3, 40)
-    found = gracezo.estimate_jacobian(lambda x: slopes @ x[:40], np.zeros(D), seed=0)
-    if len(found.columns) < 40:
-        assert found.residual > 0.0
-        assert not found.complete or "background" in found.message
+@pytest.mark.parametrize(
+    ("m", "s", "least", "most"), [(2, 10, 1e-3, 40), (3, 40, 1e-3, 95), (30, 20, 1e-4, 27)]
+)
+def test_columns_much_smaller_than_others_are_no_background(m: int, s: int, least: float, most: int) -> None:
+    for seed in range(3):
+        random = np.random.default_rng(seed + 100)
+        slopes = random.normal(size=(m, s)) * np.geomspace(1.0, least, s)
+        support = random.choice(D, s, replace=False)
+        found = gracezo.estimate_jacobian(
+            lambda x, slopes=slopes, support=support: 1.0 + slopes @ x[support], np.zeros(D), seed=seed
+        )
+        assert np.array_equal(np.sort(found.columns), np.sort(support))
+        assert found.complete
+        assert found.queries <= most
+
+
+def test_a_background_is_shown_by_one_query_and_named() -> None:
+    hidden = Hidden(5, 20)
+    rest = 1e-4 * hidden.random.normal(size=(20, D))
+    found = gracezo.estimate_jacobian(lambda x: hidden(x) + rest @ x, hidden.x0, seed=0)
+    assert np.array_equal(np.sort(found.columns), np.sort(hidden.support))
+    assert "a background of slopes too small to be named" in found.message
+    assert 0.5e-4 < found.background < 2e-4
+    assert found.queries <= 16
+
+
+def test_with_much_noise_no_jacobian_is_called_complete_that_is_not() -> None:
+    """Ten columns, noise of a hundredth: many are missed, and that is seen by what the found ones leave."""
+    missed = false = 0
+    for seed in range(12):
+        m = (2, 3, 5, 10)[seed % 4]
+        hidden = Hidden(10, m, seed)
+        found = gracezo.estimate_jacobian(
+            lambda x, h=hidden: h(x) + 1e-2 * h.random.normal(size=len(h(x))), hidden.x0, seed=seed
+        )
+        fewer = not set(hidden.support) <= set(found.columns)
+        missed += fewer
+        false += fewer and found.complete
+    assert missed > 5
+    assert false <= 1
+
+
+@pytest.mark.parametrize("seed", [4, 6])
+def test_no_point_is_asked_twice(seed: int) -> None:
+    """Single coordinates that were asked whether all matter come up again where sets are split so far."""
+    hidden = Hidden(40, 10, seed)
+    asked = []
+
+    def single(x: FloatArray) -> FloatArray:
+        asked.append(x.tobytes())
+        return (50.0 + hidden(x)).astype(np.float32).astype(np.float64)
+
+    gracezo.estimate_jacobian(single, hidden.x0, seed=0, max_queries=60)
+    assert len(set(asked)) == len(asked)
 
 
 def test_one_output_goes_the_way_of_the_gradient() -> None:

@@ -132,15 +132,15 @@ def accuracy(
     looks = Looks(at, space, rounding if noise is None else np.hypot(rounding, noise), further)
     first = _typical(looks.rounding, at.outputs) if told else _COARSE if single else START
     seen = yield from looks.look(min(first, most))
-    noisy = told or (single and are_single(at.outputs + seen.near * seen.distance))
+    noisy = told or (single and are_single(seen.outputs[1]))
     if single and noisy:
-        bit = last_bit(_answers(at, seen))
+        bit = last_bit(seen.outputs)
         rounding = np.maximum(_SINGLE * np.abs(at.outputs), 0.0 if bit is None else _ROUNDED * bit)
         seen = looks.known(seen, rounding + _TINY)
     elif single:  # the outputs at x happen to be short numbers
         seen = yield from looks.look(START)
     while True:
-        if noise is None and not noisy and (digit := _last_digit(at, seen)) is not None:
+        if noise is None and not noisy and (digit := _last_digit(seen.outputs)) is not None:
             noisy, seen = True, looks.known(seen, _ROUNDED * digit)
         if not seen.silent or seen.distance >= most:
             break
@@ -158,15 +158,8 @@ def accuracy(
     return Accuracy(seen, noisy, len(space), flat), probes, answers
 
 
-def _answers(at: Point, seen: Look) -> FloatArray:
-    """Return the outputs at x and of a look, a row each."""
-    assert at.outputs is not None
-    return at.outputs + seen.distance * np.stack([0.0 * seen.near, seen.near, 4.0 * seen.far])
-
-
-def _last_digit(at: Point, seen: Look) -> FloatArray | None:
+def _last_digit(answers: FloatArray) -> FloatArray | None:
     """Return the unit of the last digit, decimal or binary, where outputs have moved and have few of them."""
-    answers = _answers(at, seen)
     moves = np.abs(answers[1:] - answers[0])
     for unit in (last_digit(answers), last_bit(answers)) if moves.any() else ():
         if unit is not None and ((moves == 0.0) | (moves > unit / 2.0)).all():

@@ -24,9 +24,10 @@ from gracezo.core.types import FloatArray
 from gracezo.sparse.music import Decoded, decode, rank, spare
 from gracezo.vectors.accuracy import Accuracy, accuracy
 from gracezo.vectors.density import Density
-from gracezo.vectors.found import Columns
+from gracezo.vectors.found import Columns, End
 from gracezo.vectors.sets import Set
 from gracezo.vectors.space import Probe, Space, slopes
+from gracezo.vectors.summary import Summary
 
 _FLAT = 3.0  # times the error, which is roughly known: answers that small say nothing
 _FLAT_NOISY = 1.7  # and where the noise was measured
@@ -34,6 +35,8 @@ _SPARE = 2  # probes of a set beyond its rank
 _VISIBLE = 3.0  # times its error: what is left of answers that is more than one
 _TAIL_SHARE = 0.05  # of the squared answers of an output: a larger dense tail may be columns not found
 _TAIL_SPARE = 8  # probes beyond the columns before what they leave is called a dense tail
+_TAIL_PART = 1000  # times smaller than a set is the part whose answer shows that it has a dense tail
+_ALIKE = 3.0  # times at most what the answer of a part says is left of the whole, if it is a dense tail
 _PATIENCE = 40  # queries in which no column was found
 _PATIENCE_SETS = 5  # and at least as many as so many sets take that do not decode
 _TINY_PARTS = 3  # sets that are looked at when the whole space does not decode
@@ -88,7 +91,8 @@ class Search:
         self._columns: list[FloatArray] = []
         self._seen = 0  # positions whose columns are known
         self._dry = 0  # probes since a column was found
-        self._dense = False
+        self._paid: dict[Probe, FloatArray] = {}  # answers that were asked for besides those of sets
+        self._background: bool | None = None  # whether all coordinates have slopes, smaller than columns
         self._overlooked = False  # whether the answers of sets do not add up
         self._unit = np.ones(self._m)  # of the outputs: their errors at the beginning
 
@@ -96,16 +100,20 @@ class Search:
 
     def run(self) -> Steps[Columns | None]:
         """Search until all is decoded; return what was found, or None where not even a distance was."""
-        complete = spent = False
         try:
             if self._accuracy is None:
                 yield from self._begin()
-            complete = yield from self._search()
+            end = yield from self._search()
         except OutOfQueries:
-            spent = True
+            end = End.SPENT
             if self._accuracy is None:
                 return None
-        return self._found(complete, spent)
+        return self._summary().columns(end)
+
+    def _summary(self) -> Summary:
+        assert self._accuracy is not None
+        columns: FloatArray = np.array(self._columns).T.reshape(self._m, len(self._columns))
+        return Summary(self._root, self._space, self._accuracy, np.array(self._positions, np.int64), columns)
 
     def glance(self, known: Accuracy) -> Steps[float]:
         """Ask one probe, at a distance known from before; return how large the answer is, in its errors."""
@@ -119,7 +127,7 @@ class Search:
         self._accuracy, self._root.probes, self._root.answers = found
         self._unit = self._accuracy.errors(self._root.answers, len(self._root))
 
-    def _search(self) -> Steps[bool]:
+    def _search(self) -> Steps[End]:
         root = self._root
         self._open = [root]
         decoded = yield from self._grow(root)
@@ -132,19 +140,21 @@ class Search:
                 self._keep(decoded, self._open.pop())
             else:
                 if doubtful and ((self._cautious and self._noisy) or (yield from self._is_dense())):
-                    self._dense = True
-                    return False
+                    return End.DENSE
                 doubtful = not (yield from self._split(self._open.pop())) and not self._cautious
             if self._dry > max(_PATIENCE, _PATIENCE_SETS * (self._m + _SPARE), len(self._columns)):
-                return False
+                return End.GIVEN_UP
             # The largest answer goes last, and is next. As long as no set was small enough to decode, the
             # smallest is: how many columns there are is learned from one that is.
             self._open.sort(key=self._norm if self._seen else lambda some: -len(some))
             while self._open and self._columns and self._norm(self._open[-1]) < self._tol * self._norm(root):
                 self._open.pop()
             if not self._open:
-                return True
+                return End.MISSED if self._overlooked or self._summary().is_missing else End.COMPLETE
             decoded = self._decoded(self._open[-1])
+            doubt = decoded is not None and (yield from self._is_doubtful(decoded, self._open[-1]))
+            if doubt and self._background is False:
+                decoded = None
 
     def _grow(self, some: Set) -> Steps[Decoded | None]:
         """Ask probe after probe of a set until it decodes; None if it does not with more than m of them."""
@@ -155,12 +165,10 @@ class Search:
             if len(some.probes) and not (most > 0 and some.grows(self._unit)):
                 decoded = self._decoded(some)
                 most = self._most(some) - len(some.probes)
-            if decoded is not None and self._is_doubtful(decoded, some):
-                most = min(most, _TAIL_SPARE - decoded.spare)
-            elif decoded is not None:
+            if decoded is not None and not (yield from self._is_doubtful(decoded, some)):
                 return decoded
             if most <= 0:
-                return decoded
+                return None if self._background is False else decoded
             wanted: list[int] = []
             while len(wanted) < min(self._batch, most):
                 if number not in some.probes:
@@ -168,17 +176,47 @@ class Search:
                 number += 1
             yield from self._ask(some, wanted)
 
-    def _is_doubtful(self, decoded: Decoded, some: Set) -> bool:
+    def _is_doubtful(self, decoded: Decoded, some: Set) -> Steps[bool]:
         """Whether what a set leaves, beside its columns, may be further columns that are much smaller.
 
-        As long as there are not more probes than those, they look like a dense tail. If the first look has
-        shown errors that large, of some output, it is taken for more of them.
+        As long as there are not more probes than those, they look like a dense tail.
         """
+        if not self._leaves_more(decoded, some):
+            return False
+        if self._background is None and (yield from self._has_tail(decoded, some)):
+            return False
+        return self._background is False or decoded.spare < _TAIL_SPARE
+
+    def _leaves_more(self, decoded: Decoded, some: Set) -> bool:
+        """Whether a set leaves more than errors: than were seen, in the first look, of any output."""
         assert self._accuracy is not None
-        if decoded.rest <= _VISIBLE or decoded.spare >= _TAIL_SPARE or self._noisy:
+        if decoded.rest <= _VISIBLE or self._noisy:
             return False
         whole = float(np.sqrt(np.mean((some.answers / self._errors(some)[:, None]) ** 2)))
-        return decoded.rest > _VISIBLE * self._accuracy.look.worst * whole
+        look = self._accuracy.look
+        typical = np.sqrt(np.mean(self._root.answers**2, axis=1))
+        worst = float(np.max(np.abs(look.far - look.near) / np.maximum(typical, 1e-300)))
+        return decoded.rest > _VISIBLE * worst * whole
+
+    def _has_tail(self, decoded: Decoded, some: Set) -> Steps[bool]:
+        """Ask a small part of a set, once, whether what its columns leave is a dense tail.
+
+        That answers by the root of its size. Further columns, however small, are hardly ever in that part.
+        """
+        assert self._accuracy is not None
+        size = max(1, len(some) // _TAIL_PART)
+        predicted = decoded.rest * self._errors(some) * math.sqrt(size / len(some))
+        if np.median(predicted / self._accuracy.errors(some.answers, size)) < _VISIBLE:
+            return False  # so small a part cannot tell
+        start = some.start + len(some) // 2
+        probe = Probe(0, start, start + size, self._accuracy.distance)
+        answer = yield from self._aside(probe)
+        inside = (decoded.positions >= start) & (decoded.positions < start + size)
+        weights = self._space.weights.columns(decoded.positions[inside], np.zeros(1, np.int64))
+        answer = answer - decoded.columns[:, inside] @ weights[0]
+        errors = self._accuracy.errors(answer[:, None], size)
+        self._background = bool(np.median(np.abs(answer) / errors) > _VISIBLE)
+        return self._background and bool(_ALIKE * np.linalg.norm(answer) > np.linalg.norm(predicted))
 
     @property
     def _noisy(self) -> bool:
@@ -188,16 +226,27 @@ class Search:
         """Ask further probes of a set; those that failed and were skipped are left out."""
         assert self._accuracy is not None
         probes = [Probe(number, some.start, some.stop, self._accuracy.distance) for number in numbers]
-        answers = yield from slopes(self._at, self._space, probes)
-        there = np.isfinite(answers[0])
-        some.probes = np.concatenate([some.probes, np.array(numbers, np.int64)[there]])
-        some.answers = np.column_stack([some.answers, answers[:, there]])
-        self._dry += len(numbers)
+        known = {probe: self._paid[probe] for probe in probes if probe in self._paid}
+        if wanted := [probe for probe in probes if probe not in known]:
+            answers = yield from slopes(self._at, self._space, wanted)
+            known.update(zip(wanted, answers.T, strict=True))
+        there = [probe for probe in probes if np.isfinite(known[probe][0])]
+        some.probes = np.append(some.probes, np.array([probe.number for probe in there], np.int64))
+        some.answers = np.column_stack([some.answers, *(known[probe] for probe in there)])
+        self._dry += len(wanted)
+
+    def _aside(self, probe: Probe) -> Steps[FloatArray]:
+        """Ask a probe that is of none of the sets; should one come to it, its answer is paid for."""
+        if probe not in self._paid:
+            self._paid[probe] = (yield from slopes(self._at, self._space, [probe]))[:, 0]
+        return self._paid[probe]
 
     def _decoded(self, some: Set) -> Decoded | None:
         """Decode a set; columns that leave much of it, and more than errors, are not all there are."""
         decoded = self._decode(some)
         visible = _FLAT_NOISY if self._noisy else _VISIBLE
+        if decoded is not None and self._background is False and self._leaves_more(decoded, some):
+            return None
         if decoded is not None and decoded.rest > visible:
             # By output, each in units of its own: an output that is known well does not speak for others.
             left, whole = self._left_by(decoded, some), np.sqrt(np.mean(some.answers**2, axis=1))
@@ -292,7 +341,7 @@ class Search:
         for place in range(1, _TINY_PARTS + 1):
             start = n * place // (_TINY_PARTS + 1)
             probe = Probe(0, start, start + size, self._accuracy.distance)
-            answer = (yield from slopes(self._at, self._space, [probe]))[:, 0]
+            answer = yield from self._aside(probe)
             unit = self._accuracy.errors(self._root.answers, n)
             significant = float(np.sqrt(np.mean((answer / unit) ** 2))) > _DENSE * share
             if not (significant and np.median(np.abs(answer) / errors) > 5.0):
@@ -323,45 +372,3 @@ class Search:
         assert self._accuracy is not None
         unit = self._accuracy.errors(self._root.answers, len(self._root))[:, None]
         return float(np.sqrt(np.mean((some.answers / unit) ** 2))) if some.answers.size else 0.0
-
-    # ------------------------------------------------------------ what came of it
-
-    def _found(self, complete: bool, spent: bool) -> Columns:
-        assert self._accuracy is not None
-        complete = complete and not self._overlooked and (bool(self._columns) or not self._accuracy.too_noisy)
-        root, space = self._root, self._space
-        at = np.array(self._positions, np.int64)
-        values: FloatArray = np.array(self._columns).T.reshape(self._m, len(at))
-        unit = self._accuracy.errors(root.answers, len(root))
-        errors: FloatArray = np.repeat(unit[:, None], len(at), axis=1)
-        p, freedom = len(root.probes), 0
-        if 0 < len(at) < p and complete:  # all at once from the probes of the whole space
-            weights = space.weights.columns(at, root.probes)
-            values = np.asarray(np.linalg.lstsq(weights, root.answers.T, rcond=None)[0].T, np.float64)
-            freedom = p - len(at)
-            variance = ((root.answers - values @ weights.T) ** 2).sum(axis=1) / freedom
-            inverse = np.diag(np.linalg.inv(weights.T @ weights))
-            errors = np.sqrt(np.outer(variance, inverse))
-            left = float(np.mean((np.sqrt(variance) / unit) ** 2))
-        else:
-            predicted = values @ space.weights.columns(at, root.probes).T if len(at) * p else 0.0
-            left = float(np.mean(((root.answers - predicted) / unit[:, None]) ** 2)) if p else 0.0
-            left = max(left - 1.0, 0.0) if self._noisy and complete else left  # less what noise explains
-        whole = self._norm(root) ** 2
-        order = np.argsort(-np.linalg.norm(values / unit[:, None], axis=0))
-        scale = space.reach[at]
-        return Columns(
-            space.order[at][order],
-            (values / scale)[:, order],
-            (errors / scale)[:, order],
-            freedom,
-            min(1.0, left / whole) if whole else 0.0,
-            float(np.sqrt(np.mean(self._accuracy.tail**2))),
-            complete,
-            spent,
-            self._dense,
-            self._accuracy,
-            space,
-            root.probes,
-            root.answers,
-        )

@@ -7,15 +7,24 @@ import numpy as np
 from gracezo.core.types import FloatArray
 
 _UNIT = 2.0**-52
+_ROUND = 2.0**-10  # multiples of which may be exact, where a function begins
 _SHORT = 12  # significant decimal digits; computed numbers have more
 
 
 def are_single(outputs: FloatArray) -> bool:
-    """Whether outputs have the digits of single precision: no more, and not all of them much fewer."""
-    with np.errstate(over="ignore", under="ignore"):
+    """Whether outputs have the digits of single precision: no more, and not all of them are round numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> pressure = np.float32([50.1, 50.2])
+    >>> are_single(np.float64(pressure - np.float32(50.1))), are_single(np.array([0.0, 2.5, 17.0]))
+    (True, False)
+    """
+    with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         beyond = np.abs(outputs.astype(np.float32) - outputs)
-        short = outputs.astype(np.float16) == outputs
-    if (beyond > 8.0 * _UNIT * np.abs(outputs)).any() or short.all():
+        even = np.rint(outputs / _ROUND) * _ROUND == outputs
+    if (beyond > 8.0 * _UNIT * np.abs(outputs)).any() or even.all():
         return False
     return last_digit(outputs[None]) is None
 

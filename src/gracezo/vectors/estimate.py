@@ -16,7 +16,7 @@ from gracezo.core.steps import in_batches, relayed
 from gracezo.core.types import FloatArray, IntArray, record
 from gracezo.vectors.accuracy import Accuracy
 from gracezo.vectors.columns import Search
-from gracezo.vectors.found import Columns
+from gracezo.vectors.found import Columns, End
 from gracezo.vectors.space import Space, reach
 
 _WORTH = 8  # a dense Jacobian of no more coordinates than so many times the probes is measured anyway
@@ -239,29 +239,6 @@ def outputs_of(at: Point) -> FloatArray:
 
 
 def _of_columns(found: Columns, at: Point) -> JacobianEstimate:
-    count = len(found.indices)
-    if found.dense:
-        message = (
-            "the Jacobian is dense: so many coordinates matter that their columns cannot be told apart; "
-            f"max_queries of {len(at.x) + 1:,} more would measure each by a difference"
-        )
-    elif found.complete:
-        message = f"{count:,} column{'s' * (count != 1)} found; nothing else can be told from errors"
-        if found.background > 0.0 and found.residual <= 0.01:
-            message = (
-                f"{count:,} column{'s' * (count != 1)} found; what else there is, {found.residual:.1g} of "
-                f"the squared answers, is a background of slopes too small to be named"
-            )
-        elif found.residual > 0.01:
-            message = (
-                f"{count:,} column{'s' * (count != 1)} found; the rest, {found.residual:.0%} of the squared "
-                f"answers, is noise or a background of many small slopes"
-            )
-    else:
-        reason = "the queries were spent" if found.spent else "the search was given up"
-        if found.accuracy.too_noisy:
-            reason = "the search was given up: noise is as large as the answers; a larger scale would help"
-        message = f"{count:,} column{'s' * (count != 1)} found before {reason}; {found.residual:.0%} is left"
     return JacobianEstimate(
         (len(outputs_of(at)), len(at.x)),
         found.indices,
@@ -273,8 +250,33 @@ def _of_columns(found: Columns, at: Point) -> JacobianEstimate:
         found.background,
         found.complete,
         "dense" if found.dense else "few columns",
-        message=message,
+        message=_said(found, len(at.x)),
     )
+
+
+def _said(found: Columns, size: int) -> str:
+    """Return what was found, in words."""
+    if found.dense:
+        return (
+            "the Jacobian is dense: so many coordinates matter that their columns cannot be told apart; "
+            f"max_queries of {size + 1:,} more would measure each by a difference"
+        )
+    count, left = len(found.indices), f"{found.residual:.1g} of the squared answers"
+    head = f"{count:,} column{'s' * (count != 1)} found"
+    if found.complete and found.background > 0.0:
+        kind = "noise, or " if found.accuracy.noisy else ""
+        return f"{head}; what else there is, {left}, is {kind}a background of slopes too small to be named"
+    if found.complete:
+        return f"{head}; nothing else can be told from errors" + f", {left}" * (found.residual > 0.01)
+    said = f"{head} before the search was given up; {left} is left"
+    if found.end is End.SPENT:
+        said = f"{head} before the queries were spent; {left} is left"
+    elif found.accuracy.too_noisy:
+        said = f"{head}; {left} is left, and noise is as large as the answers: a larger scale would help"
+    elif found.end is End.MISSED:
+        small = "columns too small to be told apart, or a background of small slopes"
+        said = f"{head}; what else there is, {left}, is more than errors: {small}"
+    return said
 
 
 def _of_gradient(gradient: GradientEstimate, outputs: FloatArray) -> JacobianEstimate:

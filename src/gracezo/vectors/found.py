@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +11,16 @@ from gracezo.core.result import GradientEstimate
 from gracezo.core.types import FloatArray, IntArray
 from gracezo.vectors.accuracy import Accuracy
 from gracezo.vectors.space import Space
+
+
+class End(enum.Enum):
+    """How a search has ended."""
+
+    COMPLETE = "what is left cannot be told from errors and a dense background"
+    MISSED = "what is left is more than errors, and nothing of it can be told apart"
+    GIVEN_UP = "in many queries nothing was found"
+    SPENT = "the queries had come to their end"
+    DENSE = "so many coordinates answer that columns cannot be told apart"
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,11 +39,8 @@ class Columns:
         The share of the squared answers to the probes of the whole space that no column explains.
     background : float
         Root mean square of a slope outside the columns.
-    complete, spent : bool
-        Whether what is left cannot be told from errors and a dense background; if not, whether the
-        queries had come to their end.
-    dense : bool
-        Whether so many coordinates answer that columns cannot be told apart.
+    end : End
+        How the search has ended.
     accuracy : Accuracy
         The distance of the probes and their errors.
     space, probes, answers
@@ -45,13 +53,21 @@ class Columns:
     freedom: int
     residual: float
     background: float
-    complete: bool
-    spent: bool
-    dense: bool
+    end: End
     accuracy: Accuracy
     space: Space
     probes: IntArray
     answers: FloatArray
+
+    @property
+    def complete(self) -> bool:
+        """Whether nothing else can be told."""
+        return self.end is End.COMPLETE
+
+    @property
+    def dense(self) -> bool:
+        """Whether no columns can be told apart."""
+        return self.end is End.DENSE
 
     @classmethod
     def of_gradient(
@@ -80,4 +96,4 @@ class Columns:
         answers: FloatArray,
     ) -> Columns:
         """Return columns that were measured one by one."""
-        return cls(indices, values, errors, 0, 0.0, 0.0, True, False, False, accuracy, space, probes, answers)
+        return cls(indices, values, errors, 0, 0.0, 0.0, End.COMPLETE, accuracy, space, probes, answers)

@@ -35,7 +35,7 @@ from gracezo.vectors.accuracy import accuracy
 from gracezo.vectors.columns import Search
 from gracezo.vectors.estimate import measured, outputs_of, scalars
 from gracezo.vectors.fit import Fit
-from gracezo.vectors.found import Columns
+from gracezo.vectors.found import Columns, End
 from gracezo.vectors.losses import Loss
 from gracezo.vectors.space import Space
 from gracezo.vectors.verdict import described
@@ -93,8 +93,8 @@ class LeastSquares:
         found = yield from self._searched(start, key.child(0))
         if found is None:
             return Finish(Status.SPENT, "the queries are spent before anything could be found")
-        if len(found.indices) == 0 and found.spent:  # what is left is for steps in the span of the probes
-            found = replace(found, dense=True)
+        if len(found.indices) == 0 and found.end is End.SPENT:  # what is left is for steps in their span
+            found = replace(found, end=End.DENSE)
         elif len(found.indices) == 0 and not found.dense:
             return Finish(Status.NOTHING_TO_FIND, _nothing(found))
         fit = self._fit = Fit(

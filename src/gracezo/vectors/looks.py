@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
@@ -9,7 +10,7 @@ import numpy as np
 
 from gracezo.core.asks import Point, Steps
 from gracezo.core.types import FloatArray
-from gracezo.vectors.space import Probe, Space, slopes
+from gracezo.vectors.space import Probe, Space, answers_to, slopes
 
 _LUCKY = 0.1  # of the outputs: so many may look as if they answered, where their error is guessed
 
@@ -18,16 +19,26 @@ _LUCKY = 0.1  # of the outputs: so many may look as if they answered, where thei
 class Look:
     """One probe at two distances: the quotients, and by how much they differ beyond rounding.
 
-    `others` are the quotients of probes that went out along with it, by their number.
+    `outputs` are those at x, near and far, a row each; `others` the quotients of probes that went out along
+    with it, by their number.
     """
 
     probe: int
     distance: float
-    near: FloatArray
-    far: FloatArray
+    outputs: FloatArray
     rounding: FloatArray  # standard error of r itself, by output
     others: Mapping[int, FloatArray] = field(default_factory=dict)
     guessed: bool = False  # whether that error is known from few answers only
+
+    @property
+    def near(self) -> FloatArray:
+        """The quotients at the distance itself."""
+        return np.asarray((self.outputs[1] - self.outputs[0]) / self.distance)
+
+    @property
+    def far(self) -> FloatArray:
+        """The quotients four times as far."""
+        return np.asarray((self.outputs[2] - self.outputs[0]) / (4.0 * self.distance))
 
     @property
     def differences(self) -> FloatArray:
@@ -55,13 +66,6 @@ class Look:
     def off(self) -> float:
         """The same, as a share of the quotient."""
         return self.relative(self.differences)
-
-    @property
-    def worst(self) -> float:
-        """The largest share by which the two quotients of an output differ, of those that answer."""
-        answers = np.abs(self.far) > 4.0 * self.rounding / self.distance
-        off = np.abs(self.far - self.near)[answers] / np.abs(self.far[answers])
-        return float(np.max(off, initial=0.0))
 
     @property
     def noise_share(self) -> float:
@@ -92,25 +96,28 @@ class Looks:
         self._further = further
         self.rounding = rounding
         self.guessed = False
-        self._seen: dict[float, Look] = {}
+        self._seen: list[Look] = []
         self.first = 0  # number of the probe
 
     def look(self, distance: float) -> Steps[Look]:
         """Ask at this distance and four times as far; if that failed and was skipped, with another probe."""
         size = len(self._space)
-        if distance in self._seen:  # what is paid for is not asked again
-            return self.known(self._seen[distance], self.rounding, guessed=self.guessed)
+        for seen in self._seen:
+            if math.isclose(seen.distance, distance):  # what is paid for is not asked again
+                return self.known(seen, self.rounding, guessed=self.guessed)
+        here = self._at.outputs
+        assert here is not None
         while True:
             others = range(self.first + 1, self.first + 1 + self._further)
             wanted = [Probe(self.first, 0, size, distance), Probe(self.first, 0, size, 4.0 * distance)]
             wanted += [Probe(number, 0, size, distance) for number in others]
-            near, far, *rest = (yield from slopes(self._at, self._space, wanted)).T
-            answered = zip(others, rest, strict=True)
+            near, far, *rest = yield from answers_to(self._at, self._space, wanted)
             if np.isfinite(near[0] + far[0]):
-                there = {number: one for number, one in answered if np.isfinite(one[0])}
-                seen = Look(self.first, distance, near, far, self.rounding, there, self.guessed)
-                self._seen[distance] = seen
-                return seen
+                answered = zip(others, rest, strict=True)
+                there = {number: (one - here) / distance for number, one in answered if np.isfinite(one[0])}
+                three = np.stack([here, near, far])
+                self._seen.append(Look(self.first, distance, three, self.rounding, there, self.guessed))
+                return self._seen[-1]
             self.first += 1 + self._further
 
     def known(self, seen: Look, rounding: FloatArray, *, guessed: bool = False) -> Look:

@@ -101,13 +101,18 @@ class Probe:
     distance: float
 
 
+def answers_to(at: Point, space: Space, probes: Sequence[Probe]) -> Steps[FloatArray]:
+    """Ask probes around a point; return the outputs, a row for each probe, NaN where it failed."""
+    offsets = [space.displaced(one.number, one.start, one.stop, one.distance) for one in probes]
+    return (yield Ask(at.x, SparseRows.stack(offsets), Role.PROBE))
+
+
 def slopes(at: Point, space: Space, probes: Sequence[Probe]) -> Steps[FloatArray]:
     """Ask probes around a point; return the difference quotients, a column of m for each probe.
 
     Those of an evaluation that failed and was skipped are NaN.
     """
     assert at.outputs is not None
-    offsets = [space.displaced(one.number, one.start, one.stop, one.distance) for one in probes]
-    answers = yield Ask(at.x, SparseRows.stack(offsets), Role.PROBE)
+    answers = yield from answers_to(at, space, probes)
     distances = np.array([one.distance for one in probes])
     return np.asarray(((answers - at.outputs) / distances[:, None]).T)
