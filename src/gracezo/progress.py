@@ -86,8 +86,8 @@ class Line:
         if run.best is not None:
             value, found = run.best.value, self._changed(run.best.x)
             parts["f"] = f"best f {value:.6g}", f"f {_brief(value)}"
-            parts["steps"] = f"{run.nit:,} steps", f"{_short(run.nit)} st"
-            parts["x"] = f"{found:,} coordinates", f"{_short(found)} x"
+            parts["steps"] = _counted(run.nit, "step"), f"{_short(run.nit)} st"
+            parts["x"] = _counted(found, "coordinate"), f"{_short(found)} x"
         return parts | self._times(nfev)
 
     def _times(self, nfev: int) -> dict[str, tuple[str, str]]:
@@ -235,6 +235,10 @@ def _clock(seconds: float) -> str:
     if whole < 100 * 3600:
         return f"{whole // 3600}:{whole // 60 % 60:02}:{whole % 60:02}"
     return f"{seconds / 86400:.3g} days"
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"
 
 
 def _short(count: int) -> str:

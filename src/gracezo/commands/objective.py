@@ -199,12 +199,12 @@ def bounds(words: argparse.Namespace) -> object:
     """Return the bounds that the words give."""
     if words.bounds is None:
         return None
-    if len(words.bounds) == 1:
+    if len(words.bounds) == 1 and Path(words.bounds[0]).exists():
         return loaded("--bounds", Path(words.bounds[0]))
     try:
         low, high = (None if word == "none" else float(word) for word in words.bounds)
     except ValueError as error:
-        given = " ".join(words.bounds)
+        given = " ".join(words.bounds) + (", and there is no such file" if len(words.bounds) == 1 else "")
         raise UsageError(
             f"--bounds takes LOW HIGH, two numbers or none, or one file; given: {given}"
         ) from error
