@@ -78,12 +78,14 @@ FIRST_SCREEN: dict[str, Callable[[Any, str], None]] = {
 
 
 def row(name: str, *cells: str) -> None:
-    """Write one row of README's table; the others stay."""
+    """Write one row of the table of README and of the site's first page; the others stay."""
     place = re.search(r"<!-- front: .*?-->\n(.*?)<!-- end of front -->", README.read_text("utf-8"), re.DOTALL)
     assert place is not None
     lines = place[1].strip().splitlines()
     lines[2 + list(FIRST_SCREEN).index(name)] = f"| {' | '.join(cells)} |"
-    put(README, "front", "\n".join(lines))
+    table = "\n".join(lines)
+    put(README, "front", table)
+    put(DOCS / "index.md", "front", table.replace("](docs/", "](").replace("](examples/", "](../examples/"))
 
 
 def main() -> None:

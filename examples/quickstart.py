@@ -56,7 +56,7 @@ def main(out: Path = Path("out"), d: int = 10_000) -> gracezo.Result:
         "GraCe, as published": ("tab:orange", "right", "top", grace.trace.queries, grace.trace.values),
         "L-BFGS, differences": ("tab:gray", "right", "bottom", np.arange(1, len(values) + 1), values),
     }
-    figure, axis = plt.subplots(figsize=(8, 4), layout="constrained")
+    figure, axis = plt.subplots(figsize=(7, 4), layout="constrained")
     for name, (colour, side, height, queries, reached) in lines.items():
         best = np.minimum.accumulate(reached) / reached[0]
         label, end = f"{name}\n{queries[-1]:,} queries", (queries[-1], best[-1])
@@ -64,9 +64,8 @@ def main(out: Path = Path("out"), d: int = 10_000) -> gracezo.Result:
         away = (8 if side == "left" else -8, 4 if height == "bottom" else -6)
         axis.step(queries, best, where="post", color=colour, linewidth=2)
         axis.plot(*end, "o", color=colour)
-        axis.annotate(
-            label, end, away, textcoords="offset points", ha=side, va=height, color=colour, weight="bold"
-        )
+        words: Any = {"ha": side, "va": height, "color": colour, "weight": "bold", "size": 12}
+        axis.annotate(label, end, away, textcoords="offset points", **words)
     axis.set(xscale="log", yscale="log", xlabel="queries", ylabel="f, as a share of its start")
     axis.set_title(f"{d:,} parameters, ten of them matter")
     axis.grid(alpha=0.3)
