@@ -3,7 +3,7 @@
     python -m benchmarks.auto_bars [--only distance,attack] [--instances 10] [--first 0] [--page]
 
 Every call of f is counted, f(x0) included. Exact and reproducible: instance i uses seed i. `--page` writes
-the rows that are made into docs/how-it-works/auto-in-detail.md.
+the rows that are made into docs/results/auto.md.
 """
 
 from __future__ import annotations
@@ -170,7 +170,7 @@ def main() -> None:
     parser.add_argument("--page", action="store_true", help="write the rows into the page")
     given = parser.parse_args()
     head = ["function", "until", "queries, mean", "reached"]
-    table = PageTable("auto-bars", "how-it-works/auto-in-detail.md", head, named_by=2, write=given.page)
+    table = PageTable("auto-bars", "results/auto.md", head, named_by=2, write=given.page)
     table.begin()
     for job in rows(table, given.instances, given.only, given.first):
         job()

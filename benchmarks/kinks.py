@@ -121,9 +121,9 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=0, help="the first instance (0)")
     parser.add_argument("--batch", type=int, default=1, help="queries that go out at once (1)")
     parser.add_argument("--only", nargs="+", choices=list(FAMILIES), default=list(FAMILIES), help="families")
-    parser.add_argument("--page", action="store_true", help="write docs/how-it-works/auto-in-detail.md")
+    parser.add_argument("--page", action="store_true", help="write docs/results/auto.md")
     words = parser.parse_args()
-    table = PageTable("kinks", "how-it-works/auto-in-detail.md", HEAD, write=words.page)
+    table = PageTable("kinks", "results/auto.md", HEAD, write=words.page)
     table.begin()
     for name in words.only:
         make = FAMILIES[name]

@@ -86,6 +86,7 @@ PAGES: dict[str, list[str]] = {
         "versions",
     ],
     "results/README": [
+        "auto",
         "queries",
         "others",
         "vectors",

@@ -126,14 +126,14 @@ def table(rows: list[str], first: int, instances: int) -> None:
 
 
 def main() -> None:
-    """Write the table of docs/how-it-works/auto-in-detail.md."""
+    """Write the table of docs/results/auto.md."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.real.tails", description=__doc__)
     parser.add_argument("--only", default=",".join(TAILS), help="values of p, separated by commas")
     parser.add_argument("--first", type=int, default=8100, help="the first seed")
     parser.add_argument("--instances", type=int, default=20)
     parser.add_argument("--page", action="store_true", help="write the page")
     chosen = parser.parse_args()
-    shown = PageTable("tails", "how-it-works/auto-in-detail.md", HEAD, write=chosen.page)
+    shown = PageTable("tails", "results/auto.md", HEAD, write=chosen.page)
     for p in chosen.only.split(","):
         cells = [draw(p, chosen.first, chosen.instances) for draw in (gradients, descents)]
         shown.add(p, *cells[0], *cells[1], seeds=seeds(chosen.first, chosen.instances))
