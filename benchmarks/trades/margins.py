@@ -219,7 +219,11 @@ def run(name: str, target: Target) -> Target:
     quiet = contextlib.redirect_stderr(io.StringIO())
     with warnings.catch_warnings(), contextlib.suppress(Over), quiet:
         warnings.simplefilter("ignore")
-        METHODS[name](target)
+        try:
+            METHODS[name](target)
+        except gracezo.EvaluationError as error:  # anything else is a bug
+            if not isinstance(error.__cause__, Over):
+                raise
     return target
 
 

@@ -193,9 +193,10 @@ class FirstLook:
             if len(self._looks) > 2 and not self._on_parabola(self.jump):
                 # It bends by more than its curvature: that is told, roughly.
                 (_, _), (middle, two), (far, three) = self._looks[-3:]
-                bend = abs(three - self.jump - (two - self.jump) * far / middle) / far**2
+                bend = (three - self.jump - (two - self.jump) * far / middle) / far**2
+                bend /= max(self._along.squares, 1e-300)
                 curvatures = self._differences.curvatures
-                curvatures.assume(max(curvatures.mean, bend / max(self._along.squares, 1e-300)))
+                curvatures.assume(max(curvatures.mean, abs(bend)), bend)
                 return
             self._refit()
 
@@ -291,8 +292,9 @@ class FirstLook:
         differences = self._differences
         # The curvature of the whole set, or its bound when none shows.
         self._curvature = curvature, uncertain
-        bound = max(abs(curvature), uncertain)
-        differences.curvatures.assume(bound / max(self._along.squares, 1e-300))
+        squares = max(self._along.squares, 1e-300)
+        shown = curvature / squares if abs(curvature) > uncertain else 0.0
+        differences.curvatures.assume(max(abs(curvature), uncertain) / squares, shown)
         self.value = quotient - 0.5 * near * curvature
         self.error = differences.rounding / near + 0.5 * near * uncertain
 

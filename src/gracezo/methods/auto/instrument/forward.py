@@ -107,7 +107,8 @@ class Curvatures:
 
     def __init__(self) -> None:
         self.mean = math.nan
-        """Curvature of an anonymous coordinate."""
+        """Curvature of an anonymous coordinate: its magnitude, or a bound where none shows."""
+        self._shown = 0.0  # the same with its sign; 0 where none shows
         self._lost = 0.0, math.inf  # of that: what rounding takes away where all move by little, up to where
         self._met: list[float] = []
         self._flattest = math.inf  # the least positive one met
@@ -117,12 +118,13 @@ class Curvatures:
     def forget(self) -> None:
         """Forget what was learned."""
         self.mean, self._flattest, self._typical, self.varied = math.nan, math.inf, math.nan, 1.0
+        self._shown = 0.0
         self._lost = 0.0, math.inf
         self._met.clear()
 
-    def assume(self, mean: float) -> None:
-        """Take the curvature of an anonymous coordinate for that."""
-        self.mean = mean
+    def assume(self, mean: float, shown: float = 0.0) -> None:
+        """Take the curvature of an anonymous coordinate for that, and for this with its sign."""
+        self.mean, self._shown = mean, shown
 
     def absorb(self, lost: float, reach: float) -> None:
         """Take the mean for what rounding leaves of it at distances up to `reach`; so much of it is lost."""
@@ -191,6 +193,15 @@ class Curvatures:
         Any coordinate that was not asked for its own may hold all of it.
         """
         return abs(self.mean) if abs(self.mean) > self.largest else 0.0
+
+    def expected(self, size: int) -> float:
+        """Return that of one of so many coordinates, with its sign; 0 where none shows.
+
+        Where f bends downwards, those met may be all that does.
+        """
+        if self._shown >= 0.0:
+            return self._shown
+        return min(self._shown + sum(map(abs, self._met)) / size, 0.0)
 
     def deviation(self, expected: float) -> float:
         """Return how far one may be from the expected; without limit while few have been met."""

@@ -5,7 +5,8 @@
   same to the sparse and to the dense way; what differs is what it takes to measure them. So the run begins
   sparse, and the dense way has its turn as soon as the search says that a gradient is cheaper coordinate by
   coordinate.
-- Moves to the far end are tried when they promise as much as the sparse way has brought per round of late.
+- Moves to the far end are tried, in the middle of a leg of the sparse way too, when they promise as much per
+  round as slopes do and as that way has brought of late; they end when they bring less than slopes promise.
 - A way that is tried is on trial: at first it is to bring a share of what its rival has brought per round, in
   the end as much, unless slopes gave the reason to try it. A rate that lasted for less than the trial counts
   for less. Who loses waits, twice as long each time.
@@ -24,7 +25,7 @@ from typing import NamedTuple
 
 from gracezo.core.asks import Decided, Moved, OutOfQueries, Point, Steps
 from gracezo.methods.auto import constants
-from gracezo.methods.auto.ways import Ledger, Way
+from gracezo.methods.auto.ways import Ledger, Offer, Way
 from gracezo.methods.auto.ways.gradients import Dense, Nonsmooth
 from gracezo.methods.auto.ways.sparse import Sparse
 from gracezo.methods.auto.ways.values import Coordinates, Far
@@ -53,16 +54,18 @@ class Record:
         """The rounds of all legs."""
         return sum(rounds for rounds, _, _ in self._legs)
 
-    def rate(self, window: int) -> float:
+    def rate(self, window: int, since: int = 0) -> float:
         """Return the decrease per round over the last legs, so many rounds of them.
+
+        `since` so many rounds one more leg goes on.
 
         >>> record = Record()
         >>> for leg in ((10, 9.0, 4.0), (5, 4.0, 3.0), (5, 3.0, 2.0)):
         ...     record.note(*leg)
-        >>> record.rate(10), record.rate(20)
-        (0.2, 0.35)
+        >>> record.rate(10), record.rate(20), record.rate(20, since=10)
+        (0.2, 0.35, 0.1)
         """
-        took, brought = 0, 0.0
+        took, brought = since, 0.0
         for rounds, before, after in reversed(self._legs):
             took, brought = took + rounds, brought + before - after
             if took >= window:
@@ -189,10 +192,14 @@ class Market:
         if account is not last:
             trial = "" if self._trial is None else f", on trial against that {self._trial.rival.way.name}"
             yield Decided(f"from here on the way {account.way.name}{trial}")
+        way = account.way
         try:
-            moved = yield from account.way.leg(at)
+            if isinstance(way, Sparse):
+                moved = yield from way.leg(at, lambda: self._far_pays(at, self._ledger.rounds - before))
+            else:
+                moved = yield from way.leg(at)
         except OutOfQueries:
-            if account.way is not self._ways.dense:
+            if way is not self._ways.dense:
                 raise
             account.retire()  # the budget does not reach for a gradient, but another way may go on
             self._turn(self._accounts[self._ways.sparse])
@@ -250,7 +257,10 @@ class Market:
     def _ended(self, account: Account, at: Point) -> bool:
         """Whether a way has nothing to offer; what that would be, takes time in two of them."""
         way = account.way
-        return way.ended(at) if isinstance(way, (Sparse, Dense)) else way.offer(at) is None
+        if isinstance(way, (Sparse, Dense)):
+            return way.ended(at)
+        offer = way.offer(at)
+        return offer is None or (account is self._present and way is self._ways.far and self._wanes(offer))
 
     def _offers(self, account: Account, at: Point) -> bool:
         return account.due < math.inf and not self._ended(account, at)
@@ -329,13 +339,28 @@ class Market:
         little = brought <= constants.SMALL * (self._ways.sparse.first - at.value)
         return little or self._ways.dense.realised < constants.CLEARLY
 
-    def _far_pays(self, at: Point) -> bool:
-        """Whether moves to the bounds promise as much per round as the sparse way has brought of late."""
-        account, present = self._accounts[self._ways.far], self._present
-        offer = self._ways.far.offer(at) if self._ledger.rounds >= account.due else None
-        if offer is None or present.way is not self._ways.sparse:
+    def _far_pays(self, at: Point, since: int = 0) -> bool:
+        """Whether moves to the bounds promise as much per round as the sparse way, and as it has brought.
+
+        It is on a leg since so many rounds.
+        """
+        present, far = self._present, self._ways.far
+        alone = present.way is self._ways.sparse and self._trial is None
+        offer = far.offer(at) if alone and self._ledger.rounds >= self._accounts[far].due else None
+        if offer is None or self._ways.sparse.ended(at):
             return False
-        return offer.promise / offer.rounds >= present.record.rate(math.ceil(offer.rounds))
+        brought = present.record.rate(math.ceil(offer.rounds), since)
+        return offer.promise / offer.rounds >= max(self._promised, brought)
+
+    def _wanes(self, offer: Offer) -> bool:
+        """Whether the present way brings less, in the rounds of its offer, than slopes promise."""
+        record, rounds = self._present.record, math.ceil(offer.rounds)
+        return record.rounds >= rounds and record.rate(rounds) < self._promised
+
+    @property
+    def _promised(self) -> float:
+        """What slopes promise per round, where the sparse way was last."""
+        return self._ways.sparse.promise / max(self._ways.sparse.rounds, 1)
 
     def _cheaper(self, at: Point) -> bool:
         """Whether a gradient is cheaper coordinate by coordinate than by the search for those that matter."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 
@@ -186,25 +187,29 @@ class Sparse:
         return self._parts.ledger.rounds_of(math.ceil(constants.EACH * self.share * self.size))
 
     @property
-    def background(self) -> float:
-        """The root mean square of a slope that does not stand out."""
-        return self._parts.search.belief.tau
+    def slope(self) -> float:
+        """The root mean square of a slope outside of the support, as the sums over groups show it."""
+        partition = self._parts.search.partition
+        if partition is None or partition.open.squares == 0.0:
+            return 0.0
+        return partition.open.norm / math.sqrt(partition.open.squares)
 
-    @property
-    def straight(self) -> bool:
-        """Whether slopes that do not stand out outweigh curvature up to the bounds."""
-        reach, curvature = self.walls.reach, self.differences.curvatures.mean
-        return not self.noise and math.isfinite(reach) and self.background > 0.5 * curvature * reach
+    def leg(self, here: Point, until: Callable[[], bool] | None = None) -> Steps[Point]:
+        """Search and step; return the present point after a step, or after a while without one.
 
-    def leg(self, here: Point) -> Steps[Point]:
-        """Search and step; return the present point after a step, or after a while without one."""
+        Now and then `until` is asked whether that is to be at once.
+        """
         parts, ledger, at = self._parts, self._parts.ledger, here
         if at is not self._here:
             self._relocate(at)
         began, free = ledger.rounds, parts.problem.free
         patience = max(ledger.rounds_of(free // constants.PARTS), constants.LEAST)
-        far = ledger.rounds_of(math.isqrt(free))  # as long as sets take that are moved to the far end
-        while ledger.rounds - began < (far if self.straight else patience):
+        turn = free.bit_length()  # cuts that lead to one coordinate
+        while (spent := ledger.rounds - began) < patience:
+            if spent >= turn and until is not None:
+                if until():
+                    break
+                turn += free.bit_length()
             requests = self._agenda.next(at, self._start.value - at.value)
             if requests is None:
                 self._here = yield from self._step(at)
@@ -243,8 +248,15 @@ class Sparse:
 
     @property
     def promise(self) -> float:
-        """The decrease that all slopes promise, those found and those that sums over the others show."""
-        return self._agenda.step_promise() + self._parts.refresh.promise + self._parts.search.promise
+        """The decrease that all slopes promise, those found and those that sums over the others show.
+
+        Within bounds the others bring no more than straight lines to them; s slopes sum up to √s times their
+        norm, at most.
+        """
+        others = self._parts.search.promise
+        if math.isfinite(self.walls.reach):
+            others = min(others, math.sqrt(self.share) * self.size * self.slope * self.walls.reach)
+        return self._agenda.step_promise() + self._parts.refresh.promise + others
 
     def end(self, at: Point, kinks_across: bool) -> Steps[Finish]:
         """Say why nothing is left to ask, given whether kinks are known to couple coordinates."""

@@ -7,20 +7,23 @@ as long as that pays more per query than all have.
 
 **The far end** of the box: where f is straight, or saturates, slopes tell little and bounds much.
 A set of n coordinates, drawn at random, is set outright to the bounds that are farther away; what is lower is
-kept. If slopes are background, N(0, τ²), and curvatures H, such a move of reach r changes f by N(m, σ²) with
-m = ½·H·n·r² and σ = τ·r·√n, and what is kept brings
+kept. Of slopes with a root mean square g and curvatures H, such a move of reach r changes f by N(m, σ²) with
+m = ½·H·n·r² and σ = g·r·√n, and what is kept brings
 
     σ·φ(m/σ) − m·Φ(−m/σ)
 
-a query (the expected improvement: Mockus, *On Bayesian methods for seeking the extremum*, 1974). That is what
-the way offers. Where curvature outweighs slopes within the box it is nothing, and the way is tried only if
-the sparse one has brought nothing either. The score of a classifier, whose slopes vanish where it is sure, is
-moved over its boundary this way (as by Croce et al., *Sparse-RS*, AAAI 2022, for a given number of pixels).
+a query (the expected improvement: Mockus, *On Bayesian methods for seeking the extremum*, 1974), if the set
+holds any of the coordinates that matter, of which the search says how dense they are. That is what the way
+offers: more than slopes do where many coordinates matter, and most of all where f bends downwards; nothing
+where it bends upwards within the box. Probabilities of a classifier that is sure, and all that saturates,
+bend downwards wherever one looks: slopes are next to zero there, and what lies behind is seen from afar (so
+moves Croce et al., *Sparse-RS*, AAAI 2022, for a given number of pixels).
 
 The sets have √d coordinates, so that √d of them are as many as all. Every other one should be lower if slopes
-are all that there is. When `TRUST` in a row are not, the model is wrong, and the way has nothing more to
-offer; or, if some were, sets are too large by now, and halved: the more were kept, the more may fail in a
-row. No coordinate is moved twice, and none tried twice from one point with sets of one size.
+are all that there is. When `TRUST` in a row are not, sets are too large, and halved: the more were kept, the
+more may fail in a row. A set that leaves f as it is says that few coordinates matter: these the search finds,
+and the way has nothing more to offer. No coordinate is moved twice, and none tried twice from one point with
+sets of one size.
 """
 
 from __future__ import annotations
@@ -302,9 +305,10 @@ class Far:
         sparse, n, reach = self._sparse, self._size, self._sparse.walls.reach
         if n < 2 or sparse.noise or math.isinf(reach):
             return None
-        mean = 0.5 * sparse.differences.curvatures.mean * n * reach**2
+        mean = 0.5 * sparse.differences.curvatures.expected(sparse.size) * n * reach**2
+        holds = -math.expm1(-sparse.share * n)
         sets = math.ceil(sparse.size / n)
-        return Offer(sets * improvement(mean, sparse.background * reach * math.sqrt(n)), sets)
+        return Offer(sets * holds * improvement(mean, sparse.slope * reach * math.sqrt(n)), sets)
 
     def leg(self, here: Point) -> Steps[Point]:
         """Try sets until one is kept; return the present point."""
@@ -315,7 +319,10 @@ class Far:
             moved = yield from self._tried(here)
             if moved.value < here.value:
                 return moved
-        self._size = self._size // 2 if self._kept else 0
+            if abs(moved.value - here.value) <= self._sparse.differences.rounding:
+                self._size = 0  # few coordinates matter, and none of them is in the set
+                return here
+        self._size //= 2
         return here
 
     def _tried(self, at: Point) -> Steps[Point]:
