@@ -22,6 +22,11 @@ def draw(random: np.random.Generator, count: int) -> FloatArray:
 @dataclass(frozen=True)
 class Rising:
     by: float
+    linear: bool = False
+
+    @property
+    def line(self) -> tuple[float, float] | None:
+        return (self.by, 0.0) if self.linear else None
 
     def __call__(self, positions: FloatArray) -> FloatArray:
         return self.by * positions
@@ -51,13 +56,13 @@ def test_an_order_is_a_permutation_and_knows_its_inverse(d: int) -> None:
     st.integers(BLOCK, 5 * BLOCK + 17),
     st.floats(0, 1),
     st.floats(0, 1),
-    st.booleans(),
+    st.sampled_from([None, False, True]),
     st.lists(st.floats(0, 1, exclude_max=True), max_size=12),
 )
-def test_pieces_are_the_slice(d: int, one: float, two: float, labelled: bool, out: list[float]) -> None:
+def test_pieces_are_the_slice(d: int, one: float, two: float, linear: bool | None, out: list[float]) -> None:
     order = Shuffle(d, Key(11), draw)
     start, stop = sorted((int(one * d), int(two * d)))
-    label = Rising(1.0 / d) if labelled else None
+    label = None if linear is None else Rising(1.0 / d, linear)
     without = sorted({int(share * d) for share in out})
     instead = 0.3 * (np.arange(len(without)) % 2).astype(np.float64)
     wave = Wave(order, start, stop, 0.5, label, 1.0, np.array(without, np.int64), instead)
@@ -69,9 +74,11 @@ def test_pieces_are_the_slice(d: int, one: float, two: float, labelled: bool, ou
     expected[without] = instead
     assert np.allclose(written, expected, rtol=1e-13, atol=0.0)
     assert times.max() <= 1  # no coordinate is in two of them
-    assert np.array_equal(wave.at(np.arange(d)), expected) or np.allclose(
-        wave.at(np.arange(d)), expected, rtol=1e-13, atol=0.0
-    )
+    assert np.array_equal(wave.at(np.arange(d)), written)
+    room, again = np.full(d, np.nan), np.zeros(d)
+    for where, values in wave.pieces(room):
+        again[where] += values
+    assert np.array_equal(again, written)
     assert np.abs(written).max(initial=0.0) <= wave.reach * (1.0 + 1e-12)
 
 

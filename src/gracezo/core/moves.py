@@ -131,16 +131,18 @@ class Wave:
         """How many coordinates, from the first on, its pieces go over, whether they move or not."""
         return self.order.covers(self.start, self.stop)
 
-    def pieces(self) -> Iterator[Piece]:
-        """Yield it, some blocks of memory at a time."""
-        return self.order.pieces(self.start, self.stop, self.factor, self.label, self.indices, self.values)
+    def pieces(self, room: FloatArray | None = None) -> Iterator[Piece]:
+        """Yield it, some blocks of memory at a time; they may be written into an array of all coordinates."""
+        return self.order.pieces(
+            self.start, self.stop, self.factor, self.label, self.indices, self.values, room
+        )
 
     def at(self, coordinates: IntArray) -> FloatArray:
         """Return by how much it displaces these."""
         positions = self.order.positions(coordinates)
         values = self.factor * self.order.weights(coordinates)
         if self.label is not None:
-            values *= self.label(positions.astype(np.float64))
+            values *= self.order.labels(self.label, positions)
         values[(positions < self.start) | (positions >= self.stop)] = 0.0
         if len(self.indices):
             places = np.minimum(np.searchsorted(self.indices, coordinates), len(self.indices) - 1)

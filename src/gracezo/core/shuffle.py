@@ -23,9 +23,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from gracezo.core.keys import Key
 from gracezo.core.types import BoolArray, FloatArray, IntArray, record
@@ -34,8 +35,20 @@ Piece: TypeAlias = tuple[Any, FloatArray]
 """Coordinates, by index or as a slice, and their displacements; in a slice, those that stay have zero."""
 Draw: TypeAlias = Callable[[np.random.Generator, int], FloatArray]
 """What draws so many weights."""
-Label: TypeAlias = Callable[[FloatArray], FloatArray]
-"""From positions to what multiplies their weights; it may write into what it is given."""
+
+
+class Label(Protocol):
+    """From positions to what multiplies their weights."""
+
+    @property
+    def line(self) -> tuple[float, float] | None:
+        """Slope and offset, where it is linear in the position: two passes over memory less."""
+        ...
+
+    def __call__(self, positions: FloatArray) -> FloatArray:
+        """Return the labels of positions, written over them."""
+        ...
+
 
 BLOCK = 2**15
 """Coordinates in a block, about: 256 KB, which stay in the cache while they are worked on."""
@@ -145,6 +158,20 @@ class Shuffle:
             found = np.where(inside, found, self._last[np.where(inside, 0, coordinates - self._whole)])
         return found
 
+    def labels(self, label: Label, positions: IntArray) -> FloatArray:
+        """Return the labels of positions: the same bits as sets have."""
+        rank, q = np.divmod(positions, self._count)
+        return _labels(label, self._rising(label, rank), q)
+
+    def _rising(self, label: Label, rank: npt.NDArray[Any]) -> FloatArray:
+        """Return what the labels of coordinates of these ranks have in common, whatever their block."""
+        ranks = float(self._count) * rank.astype(np.float64)
+        if label.line is not None:
+            slope, offset = label.line
+            ranks *= slope
+            ranks += offset
+        return ranks
+
     @property
     def _whole(self) -> int:
         """Where what is left over begins, in memory and in the order."""
@@ -160,11 +187,13 @@ class Shuffle:
         label: Label | None = None,
         without: IntArray = _NONE,
         instead: FloatArray | None = None,
+        room: FloatArray | None = None,
     ) -> Iterator[Piece]:
         """Yield the displacements of a slice, factor · label(position) · weight; other ones for some.
 
         The latter are coordinates, ascending: those `without` are displaced by the values `instead`, whether
-        they stand in the slice or not; by zero, if none are given.
+        they stand in the slice or not; by zero, if none are given. Where an array of all coordinates is given
+        as `room`, the values of blocks are written there instead of into memory of their own.
         """
         other = Others(
             without, self.positions(without), np.zeros(len(without)) if instead is None else instead
@@ -180,7 +209,7 @@ class Shuffle:
             edges += self._few(last * n, min(stop, self._whole), factor, label, other)
             if self.covers(start, stop):
                 covered = without < self._whole
-                yield from self._dense(first, last, factor, label, edges, other.some(covered))
+                yield from self._dense(first, last, factor, label, edges, other.some(covered), room)
                 outside &= ~covered
             else:
                 yield from edges
@@ -206,7 +235,7 @@ class Shuffle:
             where = self._of(positions)
             values = factor * self.weights(where)
             if label is not None:
-                values *= label(positions.astype(np.float64))
+                values *= self.labels(label, positions)
             here = (other.positions >= begin) & (other.positions < end)
             values[other.positions[here] - begin] = other.values[here]
             yield where, values
@@ -219,6 +248,7 @@ class Shuffle:
         label: Label | None,
         edges: Sequence[Piece],
         other: Others,
+        room: FloatArray | None,
     ) -> Iterator[Piece]:
         """Yield what has a rank from `first` up to, not including, `last`, and edges: block after block.
 
@@ -227,8 +257,10 @@ class Shuffle:
         size, n = self._size, self._count
         whole = last - first == size
         scaled = self._table * factor if whole else self._table
-        inside = np.where((self._rank >= first) & (self._rank < last), factor, 0.0)
-        ranks = None if label is None else n * self._rank.astype(np.float64)
+        # A product: to choose by a mask that nobody can foresee takes ten times as long.
+        inside = factor * ((self._rank >= first) & (self._rank < last))
+        ranks = None if label is None else self._rising(label, self._rank)
+        scratch = None if room is None else np.empty(size)
         singles = np.concatenate([*(where for where, _ in edges), other.coordinates])
         special = np.concatenate([*(values for _, values in edges), other.values])
         order = np.argsort(singles, kind="stable")  # what is displaced otherwise comes last, and stays
@@ -236,18 +268,20 @@ class Shuffle:
         ends = np.searchsorted(singles, np.arange(n + 1) * size).tolist()
         for block in range(n):
             begin, shift = int(self._begins[block]), int(self._shifts[block])
+            here = slice(block * size, (block + 1) * size)
             values = scaled[begin : begin + size]
-            own = False  # so far it is the table's
+            own = None if room is None else room[here]  # where to write, as long as it is the table's
+            written = False
             if not whole:
-                values, own = values * inside[shift : shift + size], True
+                values, written = np.multiply(values, inside[shift : shift + size], out=own), True
             if label is not None and ranks is not None:
-                labels = label(ranks[shift : shift + size] + float(self._q[block]))
-                values, own = np.multiply(values, labels, out=labels), True
+                labels = _labels(label, ranks[shift : shift + size], float(self._q[block]), scratch)
+                values, written = np.multiply(values, labels, out=labels if own is None else own), True
             if ends[block] < ends[block + 1]:
                 some = slice(ends[block], ends[block + 1])
-                values = values if own else values.copy()
+                values = values if written else values.copy()
                 values[singles[some] - block * size] = special[some]
-            yield slice(block * size, (block + 1) * size), values
+            yield here, values
 
     def _sparse(
         self, first: int, last: int, factor: float, label: Label | None, other: Others
@@ -265,8 +299,8 @@ class Shuffle:
             values = self._table.take(mine + (int(self._begins[block]) - shift))
             values *= factor
             if label is not None:
-                ranks = self._rank.take(mine)
-                values *= label(ranks * float(n) + float(self._q[block]))
+                ranks = self._rising(label, self._rank.take(mine))
+                values *= _labels(label, ranks, float(self._q[block]), ranks)
             if ends[block] < ends[block + 1]:
                 some = slice(ends[block], ends[block + 1])
                 values[np.searchsorted(where, other.coordinates[some])] = other.values[some]
@@ -282,3 +316,12 @@ class Shuffle:
     @cached_property
     def _mean_square(self) -> float:
         return float(self._table @ self._table) / len(self._table)
+
+
+def _labels(
+    label: Label, ranks: FloatArray, q: float | IntArray, out: FloatArray | None = None
+) -> FloatArray:
+    """Return labels in blocks q, given what those of their ranks have in common."""
+    line = label.line
+    labels = np.add(ranks, q if line is None else line[0] * q, out=out)
+    return label(labels) if line is None else labels

@@ -76,6 +76,7 @@ class Blocks:
     start: int
     block: int
     ahead: int
+    line: None = None  # they rise in steps
 
     def __call__(self, positions: FloatArray) -> FloatArray:
         """Return the labels of positions, written over them."""

@@ -84,7 +84,7 @@ class PointBuffer:
         self._fit(len(base))
         buffer, origin, covered = self._buffer, base.origin, move.covers
         buffer[covered:] = origin[covered:]
-        for where, values in move.pieces():
+        for where, values in move.pieces(buffer):
             if isinstance(where, slice):
                 np.add(origin[where], values, out=buffer[where])
             else:

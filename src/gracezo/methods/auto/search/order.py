@@ -192,6 +192,12 @@ class Window:
     span: int
     labels: Labels
 
+    @property
+    def line(self) -> tuple[float, float] | None:
+        """Slope and offset; None where labels keep away from 0."""
+        slope, low = (2.0 / self.span, -1.0) if self.labels.both else (1.0 / self.span, 0.0)
+        return (slope, low - slope * (self.start - 0.5)) if self.labels.least == 0.0 else None
+
     def __call__(self, positions: FloatArray) -> FloatArray:
         """Return the labels of positions, written over them."""
         positions -= self.start - 0.5
