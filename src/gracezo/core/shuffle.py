@@ -52,6 +52,8 @@ class Label(Protocol):
 
 BLOCK = 2**15
 """Coordinates in a block, about: 256 KB, which stay in the cache while they are worked on."""
+SAMPLE = 2**12
+"""Positions that are prepared at once, or stand for all of a longer slice."""
 _TABLE = 2**15  # places at which a block's weights may begin
 _SOME = 64  # coordinates of each block from which on a slice is written block by block
 _DENSE = 1.0 / 12.0  # share of the coordinates above which a pass over all of memory is faster than indices

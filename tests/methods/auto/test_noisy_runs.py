@@ -236,9 +236,9 @@ def test_a_function_of_a_seed_is_asked_with_one_and_judged_with_others() -> None
         return float(((x[[7, 70, 700]] - goal[[7, 70, 700]] - shift) ** 2).sum() + x @ x * 1e-6)
 
     result = gracezo.minimize(simulate, np.zeros(2000), seed=0, max_queries=200)
-    assert len(set(seeds[: -constants.DRAWS])) == 1
-    assert len(set(seeds)) == constants.DRAWS + 1
-    assert set(points[-constants.DRAWS :]) == {result.x.tobytes()}
+    assert len(set(seeds[: -2 * constants.ANSWERS])) == 1
+    assert len(set(seeds)) == 2 * constants.ANSWERS + 1
+    assert set(points[-2 * constants.ANSWERS :]) == {result.x.tobytes()}
     assert result.nfev == len(seeds) < 65  # four make sure of the coordinates that never mattered
     one = simulate(result.x, seed=seeds[0])
     assert one < 1e-4 < result.fun  # the draw that was minimised says nothing of the others

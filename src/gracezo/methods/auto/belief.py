@@ -27,14 +27,14 @@ from typing import Protocol
 
 import numpy as np
 
+from gracezo.core.precision import TINY
+from gracezo.core.shuffle import SAMPLE
 from gracezo.core.types import BoolArray, FloatArray, record
 from gracezo.methods.auto import constants
 from gracezo.methods.auto.spikes import Density, Sizes, normal, normal_at
 
 _LOGS = np.linspace(-32.0, 2.0, 120)
 _GRID = np.exp(_LOGS)  # τ in units of the largest sum met
-_NEVER = 1e-300
-_KEPT = 1000  # chances that are remembered
 _QUANTILES = np.array([0.1, 0.3, 0.5, 0.7, 0.9])  # of the posterior of τ, that stand for it
 
 
@@ -138,7 +138,7 @@ class Belief:
         Groups are few, and what this takes is the number of operations on arrays: each is done in place.
         """
         spread = np.array([group.spread for group in heard])
-        known = np.minimum(1.0 - self.density.none(self.unseen * spread), 0.98)[:, None]
+        known = np.minimum(1.0 - self.density.none(self.unseen * spread), 1.0 - constants.RULED_OUT)[:, None]
         said = np.array([(group.u * group.u, group.error * group.error, group.squares) for group in heard])
         square, blur, squares = said.reshape(-1, 3).T[:, :, None]
         variance = squares * squared
@@ -159,7 +159,7 @@ class Belief:
             width /= variance
             width *= (1.0 - self.sizes.novelty) / math.pi * known
             like += width
-        like += _NEVER
+        like += TINY
         return like
 
     @property
@@ -174,7 +174,7 @@ class Belief:
     def _occupied(self, spread: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the chances that so many positions hold spikes of the size of those met, and one alone."""
         spread = self.unseen * spread
-        known = np.minimum(1.0 - self.density.none(spread), 0.98)
+        known = np.minimum(1.0 - self.density.none(spread), 1.0 - constants.RULED_OUT)
         return known, np.minimum(self.density.one(spread), known)
 
     def _without(
@@ -197,9 +197,9 @@ class Belief:
         sums = [(groups.u, np.sqrt(tau**2 * groups.squares + groups.error**2))]
         shown = [1.0]
         if len(groups.moment):
-            # What cancels in U shows in K: spikes at positions from −1 to 1 have 0.6 of their size there.
+            # What cancels in U shows in K: of a spike anywhere from −1 to 1, √⅓ in the root mean square.
             sums.append((groups.moment, np.sqrt(tau**2 * groups.squares / 3.0 + groups.blur**2)))
-            shown.append(0.6)
+            shown.append(math.sqrt(1.0 / 3.0))
         empty, unlike = self._without(sums, known, unknown)
         if not self.sizes.typical:
             return empty, unlike, unlike
@@ -223,7 +223,7 @@ class Belief:
         state = group.u, group.error, group.squares, group.spread, *self.state
         chance = self._held.get(state)
         if chance is None:
-            if len(self._held) > _KEPT:
+            if len(self._held) > SAMPLE:
                 self._held.clear()
             chance = self._held[state] = self._chance(group)
         return chance
@@ -235,7 +235,7 @@ class Belief:
         if squares <= 0.0 or abs(u) <= error or deviation == 0.0:
             return float(squares > 0.0 and abs(u) > error)
         none, one = self.density.few(self.unseen * group.spread)
-        known = min(1.0 - none, 0.98)
+        known = min(1.0 - none, 1.0 - constants.RULED_OUT)
         empty = (1.0 - known) * (1.0 - constants.UNLIKE) * normal_at(u, deviation)
         spiked = (
             max(sizes.novelty * known, constants.UNLIKE) * 0.5 / constants.RANGE / math.hypot(deviation, u)
@@ -246,7 +246,7 @@ class Belief:
             spiked += (1.0 - sizes.novelty) * (
                 alone * sizes.likely_at(u, deviation) + (known - alone) * several
             )
-        return spiked / (spiked + empty + _NEVER)
+        return spiked / (spiked + empty + TINY)
 
     def chances(
         self, groups: Evidences, tau: float | None = None, unknown: float | None = None
@@ -254,7 +254,7 @@ class Belief:
         """Return the chance of each group that it holds spikes; `unknown` is that of one unlike those met."""
         unknown = constants.UNLIKE if unknown is None else unknown
         empty, spiked, _ = self._likelihoods(groups, self.tau if tau is None else tau, unknown)
-        return np.where(groups.plain, spiked / (spiked + empty + _NEVER), 0.0)
+        return np.where(groups.plain, spiked / (spiked + empty + TINY), 0.0)
 
     def missed(self, groups: Evidences) -> FloatArray:
         """Return how many spikes like those met each group is expected to hold, whatever τ is.
@@ -266,7 +266,7 @@ class Belief:
         total = np.zeros(len(groups.u))
         for tau in taus.tolist():
             empty, spiked, missed = self._likelihoods(groups, tau, 0.0)
-            total += missed / (spiked + empty + _NEVER)
+            total += missed / (spiked + empty + TINY)
         return np.where(groups.plain, total / len(taus), 0.0)
 
     def alone(self, group: Evidence, off: float, second: float, blur: float) -> tuple[float, float]:

@@ -128,7 +128,7 @@ class Beyond:
         far to look. Out of a ripple f rises by more than a sixteenth of what it rises by four times as far.
         So it does out of a kink, but there it is four times as much more.
         """
-        sizes = [size] if 0.25 < size < 4.0 else [1.0, size]
+        sizes = [size] if constants.CLEARLY < size < 1.0 / constants.CLEARLY else [1.0, size]
         lengths = np.array([[0.5 * each * 4.0**-power for power in range(4)] for each in sizes])
         found, even = yield from self._sides([way.times(length) for length in lengths.ravel().tolist()], role)
         rows = even.reshape(lengths.shape)
@@ -160,7 +160,7 @@ class Beyond:
 
         Each is asked to both sides, so far away that its curvature stands out from the noise.
         """
-        lengths = np.minimum(constants.TRUST * math.sqrt(2.0 * self._noise) * ease, 0.25)
+        lengths = np.minimum(constants.TRUST * math.sqrt(2.0 * self._noise) * ease, constants.CLEARLY)
         sides = [self._cut(Few(coordinates, side * lengths)) for side in (1.0, -1.0)]
         steps = [side.at(coordinates) for side in sides]
         changes = yield from self._singly(np.tile(coordinates, 2), np.concatenate(steps))

@@ -16,8 +16,6 @@ SPREAD = 0.5
 """Weights of a probe are ± uniform in 1 ± `spread`: plain signs would let equal derivatives cancel."""
 CONFIRM = 0.3
 """Length of a confirming query, as a share of the Newton step expected there."""
-DESCEND = 0.25
-"""Share of the linear prediction that a query must gain to confirm a descent."""
 FORGET = 0.9
 """Share of its evidence that the density keeps at each new observation."""
 NEGLIGIBLE = 1e-6
@@ -59,8 +57,6 @@ RANGE = 10.0
 """e-folds over which the size of a spike unlike those met is unknown."""
 EACH = 5.0 / 3.0
 """Queries that the search takes for each coordinate of a dense gradient: cuts, and a look at some of them."""
-SLOWLY = 0.03
-"""Weight of the last question in what the search says of the density."""
 HALF_AGAIN = 1.5
 """Times what was assumed, which is no chance any more: noise that is louder, a look that goes farther."""
 
@@ -68,12 +64,8 @@ HALF_AGAIN = 1.5
 
 ROUNDING = 2.0
 """Error of one value of f, in units of its last place."""
-QUIET = 1e-8
-"""Of |f|: noise below it is no reason to look to both sides."""
 STRIDE = 30.0
-"""From one distance of a first look to the next, as a ratio."""
-NOISY_STRIDE = 4.0
-"""The same with noise, where f is taken as regular up to the next distance."""
+"""From one distance of a first look to the next, as a ratio; beyond it from one, a size is unlike one."""
 NOISY_LOOKS = 4
 """Distances that a first look at a noisy f tries."""
 SEEN = 30.0
@@ -86,8 +78,6 @@ JITTER = 0.2
 """Repeated looks lie between this share less and the whole distance: the same point may answer the same."""
 REPEATS = 256
 """Times that a noisy look is repeated, at most: a sixteenth of the noise."""
-DIFFERENCE = 1e-8
-"""Length of the shortest difference that tells a slope, as a share of the way: the root of the precision."""
 
 # ------------------------------------------------------------ steps
 
@@ -107,8 +97,6 @@ TRIALS = 5
 """Lengths after which a direction is given up."""
 RECENT = 5
 """The last pairs that tell the scale of the model; the last steps that tell whether a descent goes on."""
-OUTDATED = 256
-"""One new answer in so many slopes, and the promise of a step is worked out anew: saves time, no queries."""
 
 # ------------------------------------------------------------ kinks
 
@@ -127,15 +115,9 @@ another way may be taken; of the coordinates, fewer than one part of which are f
 """
 DECADES = 1.0
 """Standard deviation of log10(size) beyond which coordinates are of different orders of magnitude."""
-SMOOTH = 1.0 / 8.0
-"""Of the scale, or of how far coordinates have come: a first step where nothing is known."""
 SMALL = 1e-3
 """Share of a whole that is too small to be relied on without another look: of the size of f, of the decrease
 so far, of a length. Rounding may take no more of what is measured.
 """
-BOTTOMLESS = 2.0**50
-"""Times its size: an f that has fallen by so much has no lower bound in sight."""
 ANSWERS = 4
 """How often the last point of a noisy function is asked again."""
-DRAWS = 2 * ANSWERS
-"""Other draws that judge the last point of a function of a seed."""

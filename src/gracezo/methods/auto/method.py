@@ -11,6 +11,7 @@ from gracezo.core.asks import Decided, Moved, OutOfQueries, Point, Steps
 from gracezo.core.keys import Key
 from gracezo.core.method import Estimator, Problem, uses
 from gracezo.core.places import LARGE, Place, dense
+from gracezo.core.precision import ULP
 from gracezo.core.result import Finish, GradientEstimate, Status
 from gracezo.core.steps import in_batches, reserving
 from gracezo.core.types import FloatArray
@@ -110,7 +111,7 @@ class Descent:
         yield Decided(self._kind(exact))
         descent = answering(self._descend(at, key), exact, self._lowest)
         if self._problem.random:
-            at, finish = yield from reserving(descent, constants.DRAWS)
+            at, finish = yield from reserving(descent, 2 * constants.ANSWERS)
             answer, draws = yield from drawn_again(at)
             judged = f"{finish.message}; one draw was minimised, {draws} others have judged the answer"
             return replace(finish, message=judged, answer=answer)
@@ -137,7 +138,7 @@ class Descent:
             while finish is None:
                 while not market.over(at):
                     at = yield from market.leg(at)
-                    if at.value < -constants.BOTTOMLESS * size:
+                    if at.value < -size / ULP:
                         return at, Finish(Status.STUCK, "f falls without end: no lower bound was met")
                 if (yield from sparse.reconsider(at)):
                     yield Decided(
@@ -210,7 +211,7 @@ class Descent:
         elif noise:
             remarks = f"; f is noisy, with a standard deviation of about {noise:.2g}"
         met = d if market.dense else len(self._sparse.met)
-        if met > d // 4:
+        if met > constants.CLEARLY * d:
             remarks += (
                 f"; the gradient is not sparse: {met:,} of {d:,} coordinates went through finite differences"
             )

@@ -13,15 +13,17 @@ known to hold none, as far as spikes are larger than σ, unless two of them canc
 from __future__ import annotations
 
 import math
+import sys
 from statistics import median
 
 import numpy as np
 from scipy.special import gammainc
 
+from gracezo.core.precision import TINY
 from gracezo.core.types import FloatArray
 from gracezo.methods.auto import constants
 
-_NEVER = 1e-300
+_LARGEST = math.log(sys.float_info.max) - 1.0  # of what eˣ can be taken
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(7)  # quadrature of a normal distribution
 _CHANCES = _WEIGHTS / _WEIGHTS.sum()
 
@@ -57,7 +59,7 @@ class Sizes:
 
     @property
     def _lately(self) -> list[float]:
-        return self._met[-31:]
+        return self._met[-constants.WINDOW :]
 
     @property
     def largest(self) -> float:
@@ -78,7 +80,7 @@ class Sizes:
         if sizes == self._standing:
             return
         self._standing, self.typical = sizes, median(sizes)
-        logs, n = np.log(np.maximum(sizes, _NEVER)), len(sizes)
+        logs, n = np.log(np.maximum(sizes, TINY)), len(sizes)
         mean = float(np.add.reduce(logs)) / n
         # One observation of a factor e beforehand; and weights differ, too.
         variance = (1.0 + float(np.add.reduce((logs - mean) ** 2))) / (1.0 + n)
@@ -144,7 +146,7 @@ class Density:
         if self._weights is None:
             log = self._log
             if self._found:
-                log = log + np.log(gammainc(self._found, self._rho * self._d) + 1e-300)
+                log = log + np.log(gammainc(self._found, self._rho * self._d) + TINY)
             weights = np.exp(log - log.max())
             self._weights = weights / weights.sum()
         return self._weights
@@ -185,7 +187,7 @@ class Density:
 
     def saw_split(self, n: float, one_sided: bool, parts: int = 2) -> None:
         """Learn from a set of n cut into equal parts: whether one of them holds everything."""
-        rate = np.minimum(self._rho * n, 700.0)
+        rate = np.minimum(self._rho * n, _LARGEST)
         self._learn(parts * np.expm1(rate / parts) / np.expm1(rate), one_sided)
 
     def _learn(self, chance: np.ndarray, happened: bool) -> None:
@@ -196,7 +198,7 @@ class Density:
 
 
 def _alone(rate: np.ndarray) -> np.ndarray:
-    rate = np.minimum(rate, 700.0)
+    rate = np.minimum(rate, _LARGEST)
     return np.asarray(rate / np.expm1(rate))
 
 

@@ -310,7 +310,7 @@ def measured_again(at: Point, noise: float) -> Steps[Point]:
 
 def drawn_again(at: Point) -> Steps[tuple[Point, int]]:
     """Return a point with its mean over other draws and the error of that, and how many draws these are."""
-    values = yield from _values(at, constants.DRAWS)
+    values = yield from _values(at, 2 * constants.ANSWERS)
     if len(values) < 2:
         return at, 0
     error = float(values.std(ddof=1)) / math.sqrt(len(values))

@@ -108,7 +108,7 @@ class Global:
         """
         if self._spent:
             raise OutOfQueries
-        kept = constants.DRAWS if self._random else constants.ANSWERS if self._noise else 0
+        kept = 2 * constants.ANSWERS if self._random else constants.ANSWERS if self._noise else 0
         try:
             return (yield Ask(ask.base, ask.offsets, ask.role, ask.reserve + kept))
         except OutOfQueries:

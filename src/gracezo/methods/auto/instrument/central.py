@@ -16,6 +16,7 @@ from statistics import median
 
 import numpy as np
 
+from gracezo.core.precision import TINY
 from gracezo.methods.auto import constants
 from gracezo.methods.auto.instrument.look import NEAR, Change, Look, Stencil
 
@@ -47,7 +48,7 @@ class Pairs:
     def begin(self, far: float, change: Change) -> tuple[float, float]:
         """Take the root, at which f bends regularly; return its derivative and error."""
         self._regular = far
-        self._wave = max(self._cubic_length(far, change), constants.NOISY_STRIDE * far)
+        self._wave = max(self._cubic_length(far, change), far / NEAR**2)
         value = change.odd / far
         return value, math.hypot(self.error(far), value * min((far / self._wave) ** 2, constants.SLIGHT))
 
@@ -136,7 +137,7 @@ class Pairs:
 
     def _balance(self, about: float) -> float:
         """Return where noise and cubic term are as large, for a slope of that size."""
-        return float(np.cbrt(self.noise * self._wave**2 / (2.0 * math.sqrt(2.0) * max(abs(about), 1e-300))))
+        return float(np.cbrt(self.noise * self._wave**2 / (2.0 * math.sqrt(2.0) * max(abs(about), TINY))))
 
     def often(self, error: float, about: float) -> int:
         """Return how often a look of that error is to be repeated, to tell what it is about from nothing."""

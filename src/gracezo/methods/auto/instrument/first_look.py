@@ -25,11 +25,12 @@ import numpy as np
 from gracezo.core.asks import Ask, Point, Role, Steps
 from gracezo.core.moves import Few
 from gracezo.core.places import largest
+from gracezo.core.precision import ROOT, TINY
 from gracezo.estimators.noise import POINTS, grid, measure_noise, quantum
 from gracezo.methods.auto import constants
 from gracezo.methods.auto.instrument.central import Pairs
 from gracezo.methods.auto.instrument.forward import Differences
-from gracezo.methods.auto.instrument.look import Along, Change, Request, Stencil, answered
+from gracezo.methods.auto.instrument.look import NEAR, Along, Change, Request, Stencil, answered
 
 # Times where a coarse f has changed: powers of the golden ratio, nowhere equally spaced.
 _BEYOND = tuple((0.5 * (1.0 + math.sqrt(5.0))) ** power for power in (2, 3, 5))
@@ -69,7 +70,7 @@ class FirstLook:
             noise = noise or 0.0  # whoever chooses ε has thought of it
         if noise is None:
             noise = yield from self._measure(at)
-            if 0.0 < noise <= constants.QUIET * differences.values.largest:
+            if 0.0 < noise <= ROOT * differences.values.largest:
                 # What is left of large terms that cancel, say: f passes for exact, only with a larger error.
                 differences.values.round(noise)
                 differences.curvatures.assume(guess)
@@ -95,7 +96,7 @@ class FirstLook:
         """Look as if f were exact; return the noise, measured only if something hints at it."""
         distances, changes = yield from self._fit(at, [1.0, 1.0 / constants.SMALL, constants.STRIDE])
         farthest, change = self._looks[-1]
-        if constants.QUIET * abs(change) / farthest > abs(at.value) > 0.0:
+        if ROOT * abs(change) / farthest > abs(at.value) > 0.0:
             # |f| is next to nothing beside how it would change over one scale.
             self._differences.values.enlarge(abs(change) / farthest)
         rounding = self._differences.rounding
@@ -194,7 +195,7 @@ class FirstLook:
                 # It bends by more than its curvature: that is told, roughly.
                 (_, _), (middle, two), (far, three) = self._looks[-3:]
                 bend = (three - self.jump - (two - self.jump) * far / middle) / far**2
-                bend /= max(self._along.squares, 1e-300)
+                bend /= max(self._along.squares, TINY)
                 curvatures = self._differences.curvatures
                 curvatures.assume(max(curvatures.mean, abs(bend)), bend)
                 return
@@ -292,7 +293,7 @@ class FirstLook:
         differences = self._differences
         # The curvature of the whole set, or its bound when none shows.
         self._curvature = curvature, uncertain
-        squares = max(self._along.squares, 1e-300)
+        squares = max(self._along.squares, TINY)
         shown = curvature / squares if abs(curvature) > uncertain else 0.0
         differences.curvatures.assume(max(abs(curvature), uncertain) / squares, shown)
         self.value = quotient - 0.5 * near * curvature
@@ -311,19 +312,19 @@ class FirstLook:
         for _ in range(constants.NOISY_LOOKS):
             (change,) = yield from self._ask(at, [far], Stencil.CHECKED)
             bend = max(abs(change.even), differences.noise) / differences.scale
-            if bend > 4.0:
+            if bend > 1.0 / constants.CLEARLY:
                 longest = far
                 far *= math.sqrt(0.5 / bend)
             elif pairs.regular(change):
                 bent = 2.0 * bend * differences.scale / far**2
-                differences.curvatures.assume(bent / max(self._along.squares, 1e-300))
+                differences.curvatures.assume(bent / max(self._along.squares, TINY))
                 if loud or pairs.shows_kinks(change):
                     differences.look_to_both_sides(pairs)
                     self.value, self.error = pairs.begin(far, change)
                 # Farther is better while f bends by much less than |f|; where noise hides much, by more.
-                if bend > 0.1 and abs(change.odd) < differences.noise / constants.LITTLE:
+                if bend > constants.UNSEEN and abs(change.odd) < differences.noise / constants.LITTLE:
                     differences.look_farther()
-                farthest = min(constants.NOISY_STRIDE**2 * far, self._along.room.both)
+                farthest = min(far / NEAR**4, self._along.room.both)
                 further = min(differences.length(self._along.squares), farthest)
                 worth = 2.0 if differences.pairs is not None else 1.0 + constants.UNSEEN
                 if further < worth * far or further >= longest:
@@ -333,7 +334,7 @@ class FirstLook:
                 break
             else:
                 longest = far
-                far /= constants.NOISY_STRIDE
+                far *= NEAR**2
         return differences.pairs is not None
 
     def _ask(

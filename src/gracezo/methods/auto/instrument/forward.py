@@ -159,7 +159,7 @@ class Curvatures:
 
     @property
     def _lately(self) -> list[float]:
-        return self._met[-31:]
+        return self._met[-constants.WINDOW :]
 
     @property
     def known(self) -> bool:
@@ -205,13 +205,13 @@ class Curvatures:
 
     def deviation(self, expected: float) -> float:
         """Return how far one may be from the expected; without limit while few have been met."""
-        if len(self._met) < 3:
+        if len(self._met) < constants.FEW:
             return math.inf
         return max(float(np.std(self._lately)), math.sqrt(constants.ALIKE) * expected)
 
     def odd(self, curvature: float) -> bool:
         """Whether one is far above those met, so that a wrong slope may be behind it."""
-        return len(self._met) >= 3 and curvature > 3.0 * self.typical
+        return len(self._met) >= constants.FEW and curvature > 3.0 * self.typical
 
 
 class Differences:
@@ -377,7 +377,7 @@ class Differences:
     def length(self, squares: float) -> float:
         """Return how far anonymous coordinates can go before they bend f by too much."""
         curvature = abs(self.curvatures.mean) * squares + self.curvatures.typical
-        return math.sqrt(2.0 * self._bends * self.scale / max(curvature, 1e-300))
+        return math.sqrt(2.0 * self._bends * self.scale / max(curvature, TINY))
 
     def _ahead(self, doubtful: float, about: float, known: float, most: float, least: float = 0.0) -> Look:
         eps = min(max(self.size(doubtful, about), least), most)

@@ -26,23 +26,23 @@ from gracezo.methods.auto import constants
 _ONCE = [1.0]
 
 
-NEAR = 0.5
-"""Where to look near, to see how f bends: half way."""
-
-
 class Stencil(Enum):
     """The difference that a look takes: where it asks f, in multiples of the displacement."""
 
     FORWARD = (1.0,)
     CENTRAL = (1.0, -1.0)
-    CHECKED = (1.0, -1.0, NEAR)
-    """Central, and near."""
+    CHECKED = (1.0, -1.0, 0.5)
+    """Central, and near: half way, to see how f bends."""
 
     @property
     def shares(self) -> tuple[float, ...]:
         """The multiples."""
         multiples: tuple[float, ...] = self.value
         return multiples
+
+
+NEAR = Stencil.CHECKED.shares[-1]
+"""Where near is."""
 
 
 @record

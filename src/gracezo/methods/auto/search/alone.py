@@ -14,6 +14,7 @@ import numpy as np
 
 from gracezo.core.asks import Point, Role, Steps
 from gracezo.core.moves import Few
+from gracezo.core.shuffle import SAMPLE
 from gracezo.core.types import BoolArray, FloatArray, IntArray
 from gracezo.core.walls import Walls
 from gracezo.methods.auto.instrument.central import Pairs
@@ -21,8 +22,6 @@ from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.instrument.look import Change, Request, Room, answered
 from gracezo.methods.auto.search.groups import Group
 from gracezo.methods.auto.search.order import Order
-
-_TOGETHER = 4096  # looks at single coordinates that are prepared at once
 
 
 @dataclass(frozen=True)
@@ -137,8 +136,8 @@ class Slopes:
     def measure(self, at: Point, coordinates: IntArray, about: float) -> Steps[None]:
         """Look at some coordinates, each alone; one whose evaluation failed is not known."""
         pairs = self.differences.pairs
-        for start in range(0, len(coordinates), _TOGETHER):
-            some = coordinates[start : start + _TOGETHER].tolist()
+        for start in range(0, len(coordinates), SAMPLE):
+            some = coordinates[start : start + SAMPLE].tolist()
             self.found |= dict.fromkeys(some, Slope(about, math.nan, True))
             if pairs is not None:
                 yield from self.refine(at, pairs, some)
@@ -212,8 +211,8 @@ class Slopes:
         positions = np.flatnonzero(alone)
         slopes: FloatArray = np.zeros(len(order))
         errors: FloatArray = np.zeros(len(order))
-        for start in range(0, len(positions), _TOGETHER):
-            some = positions[start : start + _TOGETHER].tolist()
+        for start in range(0, len(positions), SAMPLE):
+            some = positions[start : start + SAMPLE].tolist()
             yield from answered(at, [self._single(order, i, about, slopes, errors) for i in some])
         for group in last:
             inside, position = slice(group.start, group.stop), group.stop - 1

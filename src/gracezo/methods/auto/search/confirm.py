@@ -120,7 +120,7 @@ class Confirmation:
         Far away f may fall along any coordinate, and the wrong one would be taken for confirmed.
         """
         slope = candidate.slope
-        length = 0.1 * constants.CONFIRM * abs(slope) / self.differences.newton(slope)
+        length = constants.UNSEEN * constants.CONFIRM * abs(slope) / self.differences.newton(slope)
         shut = length > self.walls.room(candidate.coordinate, slope)
         return shut or (yield from self._falls(candidate, length))
 
@@ -168,12 +168,12 @@ class Confirmation:
             (answer,) = yield [Request(candidate.move(length), Role.CONFIRM)]
             change, linear = answer.ahead, length * abs(slope)
             curvature, steepness = 2.0 * (change + linear) / length**2, abs(slope)
-            down = change <= -constants.DESCEND * linear
+            down = change <= -constants.CLEARLY * linear
             if first is not None:
                 steepness, curvature = _side(first, (length, change))
                 down = min(change, first[1]) < 0.0
             if down:
-                bent = first is None and 0.5 * curvature * length > 0.1 * abs(slope)
+                bent = first is None and 0.5 * curvature * length > constants.UNSEEN * abs(slope)
                 if candidate.side and bent and differences.curvatures.odd(curvature):
                     # Probed uphill, confirmed downhill: a kink may lie between, with another slope behind it.
                     first, wanted = (length, change), 0.5 * length
@@ -202,7 +202,7 @@ class Confirmation:
                 self.belief.tried(candidate.side, True)
                 return Found(candidate.coordinate, slope, candidate.error, math.nan, slope)
             self.belief.tried(candidate.side, False)
-            if candidate.single or change >= constants.DESCEND * linear:
+            if candidate.single or change >= constants.CLEARLY * linear:
                 # Uphill on this side too: a kink. It is no use, but it is accounted for.
                 return Kink(candidate.coordinate, candidate.slope)
             return Wrong()
@@ -260,7 +260,7 @@ class Confirmation:
         if failed is None:
             parabola = 0.25 * length * length * slope / (change + length * slope)
             return parabola if parabola > near else halfway
-        if not candidate.single and change < constants.DESCEND * length * slope:
+        if not candidate.single and change < constants.CLEARLY * length * slope:
             return 0.0  # next to flat: more likely the wrong coordinate
         far, there = failed
         rise = (there - change) / (far - length)
@@ -322,8 +322,8 @@ class Confirmation:
             measured = -math.copysign(1.0, slope) * change.odd / length
             curvature = 2.0 * change.even / length**2
             hidden = abs(change.even) <= math.sqrt(6.0) * noise
-            steep = constants.DESCEND * length * abs(measured)
-            if abs(measured) <= max(constants.TRUST * error, constants.DESCEND * abs(slope)):
+            steep = constants.CLEARLY * length * abs(measured)
+            if abs(measured) <= max(constants.TRUST * error, constants.CLEARLY * abs(slope)):
                 self.belief.tried(candidate.side, False)
                 if candidate.single:
                     pairs.mistrust()
@@ -359,7 +359,7 @@ class Confirmation:
         value, error = differences.read(look, change)
         self.belief.tried(candidate.side, False)
         sum_ = weight * slope
-        if abs(value - sum_) > constants.DESCEND * abs(sum_) + constants.TRUST * error:
+        if abs(value - sum_) > constants.CLEARLY * abs(sum_) + constants.TRUST * error:
             return Wrong()
         return Found(candidate.coordinate, slope, error / abs(weight), math.nan, slope)
 

@@ -17,6 +17,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
+from scipy.special import ndtri, stdtrit
 
 from gracezo.core.asks import OutOfQueries, Point, Steps
 from gracezo.core.box import Box
@@ -25,6 +26,7 @@ from gracezo.core.result import GradientEstimate
 from gracezo.core.steps import in_batches
 from gracezo.core.types import IntArray
 from gracezo.core.walls import Walls
+from gracezo.estimators.noise import POINTS
 from gracezo.methods.auto import constants
 from gracezo.methods.auto.belief import Belief
 from gracezo.methods.auto.instrument.forward import Differences
@@ -36,7 +38,7 @@ from gracezo.methods.auto.ways import Ledger
 
 # The noise is measured with some five degrees of freedom: by so much errors have to be wider for 95 % of
 # the values to lie within two of them (the quantile of Student's t over that of the normal distribution).
-_STUDENT = 2.57 / 1.96
+_STUDENT = float(stdtrit(POINTS - 2, 0.975) / ndtri(0.975))
 _HIDING = 1e-4  # times the norm found: what may hide beside any of so many, summed over all pairs of them
 _NONE: IntArray = np.zeros(0, np.int64)
 

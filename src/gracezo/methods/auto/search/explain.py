@@ -15,13 +15,13 @@ from operator import mul
 
 import numpy as np
 
+from gracezo.core.places import LARGE
+from gracezo.core.precision import TINY
+from gracezo.core.shuffle import SAMPLE
 from gracezo.core.types import FloatArray, IntArray, record
 from gracezo.methods.auto.belief import Belief
 from gracezo.methods.auto.search.groups import Group, Row
 from gracezo.methods.auto.search.order import Order
-
-_MOST = 2**17  # positions of a group that are all looked at
-_LOOKED_AT = 2**13  # candidates of a larger one
 
 
 @record
@@ -120,12 +120,12 @@ def _fit(
 ) -> Explanation | None:
     """Fit one spike at each of the positions from `low` up to, not including, `high`."""
     # Of very many candidates some are looked at.
-    stride = 1 if group.size <= _MOST else max(1, (high - low) // _LOOKED_AT)
+    stride = 1 if group.size <= LARGE else max(1, (high - low) // SAMPLE)
     asked = [(group.u, group.error)] if about is None else [(group.u, group.error), about]
     asked += [(row.value, row.error) for row in group.rows]
     covariance = _covariance(group, order, about is not None, tau)
     for i, (value, error) in enumerate(asked):
-        covariance[i][i] += (met * error) ** 2 + (1e-12 * value) ** 2 + 1e-300
+        covariance[i][i] += (met * error) ** 2 + (1e-12 * value) ** 2 + TINY
     whitening = np.array(_whitening(covariance))
     y = whitening @ [value for value, _ in asked]
     gone = order.gone(low, high)[::stride]
@@ -134,7 +134,7 @@ def _fit(
     if some:
         labels[:, gone] = 0.0
     columns = whitening @ labels
-    norms = np.maximum(np.add.reduce(columns * columns, axis=0), 1e-300)
+    norms = np.maximum(np.add.reduce(columns * columns, axis=0), TINY)
     amplitude = (y @ columns) / norms
     columns *= amplitude
     columns -= y[:, None]

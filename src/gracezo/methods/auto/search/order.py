@@ -18,12 +18,10 @@ import numpy as np
 
 from gracezo.core.keys import Key
 from gracezo.core.moves import Few, Move, Wave
-from gracezo.core.shuffle import Shuffle
+from gracezo.core.shuffle import SAMPLE, Shuffle
 from gracezo.core.types import BoolArray, FloatArray, IntArray
 from gracezo.methods.auto import constants
 from gracezo.methods.auto.instrument.look import EVERYWHERE, Along, Room
-
-_FEW = 2**12  # positions up to which a slice is written down; of a larger one so many stand for all
 
 
 @dataclass(frozen=True)
@@ -65,7 +63,7 @@ class Labels:
 
 def labelled(whole: bool, both: bool) -> Labels:
     """Return how to label a whole group, or a window in it."""
-    return Labels(0.0 if whole else constants.DESCEND, both)
+    return Labels(0.0 if whole else constants.CLEARLY, both)
 
 
 @dataclass(eq=False)
@@ -254,7 +252,7 @@ class LongOrder(Order):
 
     def move(self, start: int, stop: int, labels: Labels | None = None) -> Move:
         """Return the displacement of a slice by its weights, times the labels of a window there."""
-        if stop - start > _FEW:
+        if stop - start > SAMPLE:
             label = None if labels is None else Window(start, stop - start, labels)
             return Wave(self._shuffle, start, stop, 1.0, label, 1.0, self._out, np.zeros(len(self._out)))
         weights = self._weights(start, stop)
@@ -294,11 +292,11 @@ class LongOrder(Order):
 
     def squared(self, start: int, stop: int) -> tuple[FloatArray, FloatArray]:
         """Return positions in a slice, and squared weights that they stand for."""
-        if stop - start <= _FEW:
+        if stop - start <= SAMPLE:
             return np.arange(start, stop, dtype=np.float64), self._weights(start, stop) ** 2
-        step = (stop - start) / _FEW
-        positions = start + np.floor((np.arange(_FEW) + 0.5) * step)
-        return positions, np.full(_FEW, self.left(start, stop) / _FEW)
+        step = (stop - start) / SAMPLE
+        positions = start + np.floor((np.arange(SAMPLE) + 0.5) * step)
+        return positions, np.full(SAMPLE, self.left(start, stop) / SAMPLE)
 
     def remove(self, position: int) -> float:
         """Take a coordinate out; return its weight."""
@@ -340,6 +338,11 @@ def outside(d: int, *taken: IntArray, places: bool = False) -> IntArray | Rest:
 def written(coordinates: IntArray | Rest) -> IntArray:
     """Return coordinates, written down."""
     return coordinates.written() if isinstance(coordinates, Rest) else coordinates
+
+
+def mean_square() -> float:
+    """Return the square of a weight, in the mean."""
+    return 1.0 + constants.SPREAD**2 / 3.0
 
 
 def drawn(rng: np.random.Generator, count: int) -> FloatArray:

@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
+from gracezo.core.precision import TINY
 from gracezo.core.types import record
 from gracezo.methods.auto import constants
 from gracezo.methods.auto.belief import Belief
@@ -97,7 +98,7 @@ class Prices:
         deviation = self.belief.deviation(group.squares, 0.0)
         spike = chance * max(1.0 - (deviation / group.u) ** 2, 0.0) if group.u else 0.0
         cost = math.log2(group.size) + 1.0
-        cost = min(cost, 2.0 / max(self.belief.density.alone(group.spread), 1e-3))
+        cost = min(cost, 2.0 / max(self.belief.density.alone(group.spread), TINY))
         return (spike, cost) if spike / cost > 1.0 / group.size else (1.0, float(group.size))
 
     def of(self, group: Group) -> float:
@@ -161,7 +162,7 @@ class Open:
                 heapq.heappop(heap)
             elif spent(group):
                 self.leave(group)
-            elif (now := price(group)) >= -0.9 * was:
+            elif (now := price(group)) >= -(1.0 - constants.UNSEEN) * was:
                 return group, now
             else:
                 self.push(self.take(group), now)

@@ -16,10 +16,8 @@ from gracezo.methods.auto.belief import Evidences
 from gracezo.methods.auto.search.best_first import Search
 from gracezo.methods.auto.search.explain import moment
 from gracezo.methods.auto.search.groups import Group
-from gracezo.methods.auto.search.order import Order, Rest
+from gracezo.methods.auto.search.order import Order, Rest, mean_square
 from gracezo.methods.auto.search.queue import Partition
-
-_SQUARE = 1.0 + constants.SPREAD**2 / 3.0  # of a weight, in the mean
 
 
 class WholeSearch(Search):
@@ -130,12 +128,12 @@ class WholeSearch(Search):
         spiked = sum(group.u**2 for group, chance in zip(groups, standing, strict=True) if chance > 0.5)
         squares = sum(group.squares for group in self.partition.open.groups)
         hidden = self.partition.total**2 + self.partition.error**2 if self._differences.noise else 0.0
-        return float(max(spiked + self.belief.tau**2 * squares, hidden)) / _SQUARE
+        return float(max(spiked + self.belief.tau**2 * squares, hidden)) / mean_square()
 
     @property
     def square(self) -> float:
         """The same by the sum over all coordinates alone."""
-        return 0.0 if self.partition is None else self.partition.total**2 / _SQUARE
+        return 0.0 if self.partition is None else self.partition.total**2 / mean_square()
 
     @property
     def quiet(self) -> bool:

@@ -87,7 +87,9 @@ class Path:
         done = np.zeros(len(self.wish))
         moving = self.wish != 0.0
         np.divide(self.displacement(t), self.wish, out=done, where=moving)
-        return np.where((self.direction == self.wish) & (done > 0.999999 * t) & moving, t, done)
+        return np.where(
+            (self.direction == self.wish) & (done > (1.0 - constants.NEGLIGIBLE) * t) & moving, t, done
+        )
 
 
 def newton_path(
@@ -179,7 +181,11 @@ def line_search(
             continue
         left = share(shortest.t)
         bend = shortest.change - slope * shortest.t * left
-        t = float(np.clip(-0.5 * slope * shortest.t**2 * left / bend, 0.1 * shortest.t, 0.5 * shortest.t))
+        t = float(
+            np.clip(
+                -0.5 * slope * shortest.t**2 * left / bend, constants.UNSEEN * shortest.t, 0.5 * shortest.t
+            )
+        )
     known = [trial for trial in trials if trial.change < math.inf]
     return sorted(known or trials, key=lambda trial: trial.change) or [Trial(t, 0.0)]
 

@@ -20,6 +20,7 @@ import numpy as np
 from gracezo.core.asks import Point, Role, Steps
 from gracezo.core.box import Box
 from gracezo.core.places import replaced
+from gracezo.core.precision import ROOT
 from gracezo.core.types import BoolArray, FloatArray
 from gracezo.core.walls import Walls
 from gracezo.methods.auto import constants
@@ -139,7 +140,7 @@ class Confidence:
 
     def __init__(self) -> None:
         self._failures = 0  # in a row
-        self.care = 10.0
+        self.care = 1.0 / constants.UNSEEN
         """How much of the support's gradient must be known before a step."""
         self.unsure: BoolArray = np.zeros(0, np.bool_)
         """Which of those met first have taken part in a step that was not predicted."""
@@ -148,7 +149,7 @@ class Confidence:
 
     def be_careful(self) -> None:
         """Make no step before all slopes are known."""
-        self.care = 1.0 / constants.DIFFERENCE
+        self.care = 1.0 / ROOT
 
     def restart(self) -> None:
         """Go on at a point that was reached in another way: what failed elsewhere may be tried here."""
@@ -176,7 +177,7 @@ class Confidence:
             unsure = displacement != 0.0
             unsure[: len(self.unsure)] |= self.unsure
             self.unsure = unsure
-            self.care = min(self.care * 10.0, 1.0 / constants.DIFFERENCE)
+            self.care = min(self.care / constants.UNSEEN, 1.0 / ROOT)
         elif missed < constants.ROUGHLY / 3.0:
             self.care = max(self.care / 3.0, 4.0)
 

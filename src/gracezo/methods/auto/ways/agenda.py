@@ -304,7 +304,7 @@ class Agenda:
         # An answer changes few of many slopes, and a path takes time in proportion to their number.
         refresh = self.parts.refresh
         heard = 0 if told is None else refresh.answers - told.answers
-        if told is None or heard * constants.OUTDATED >= len(slopes) or (heard and not refresh.left):
+        if told is None or heard >= constants.PRECISE * len(slopes) or (heard and not refresh.left):
             path = self.parts.stepper.path()
             # Walls may leave nothing of what the model hoped for; each coordinate alone still has its part.
             blocked = walls.stops is not None and not path.descends
@@ -317,6 +317,6 @@ class Agenda:
     def _refresh_cost(self) -> float:
         """Return the rounds until the gradient is known well enough: for all of it, or its largest part."""
         left = self.parts.refresh.left
-        if self.parts.stepper.confidence.care > 100.0:
+        if self.parts.stepper.confidence.care > 1.0 / constants.PRECISE:
             return self.parts.ledger.rounds_of(left)
         return math.log2(1.0 + left) / math.log2(1.0 + self._batch)

@@ -28,6 +28,7 @@ import numpy as np
 from gracezo.core.asks import Ask, OutOfQueries, Point, Role, SparseRows, Steps
 from gracezo.core.keys import Key
 from gracezo.core.places import replaced, same
+from gracezo.core.precision import ROOT
 from gracezo.core.types import FloatArray, IntArray
 from gracezo.core.walls import Walls
 from gracezo.methods.auto import constants
@@ -42,15 +43,7 @@ from gracezo.updates.quasi_newton import BFGS, LBFGS
 
 
 class _Made(NamedTuple):
-    """The last step: where it led, and the first half of a pair for the model.
-
-    Attributes
-    ----------
-    to
-        Where it led.
-    step, slopes, expected
-        The step, the slopes where it began, and how the model saw them change.
-    """
+    """The last step: where it led, the slopes where it began, and how the model saw them change."""
 
     to: Point
     step: FloatArray
@@ -288,7 +281,7 @@ class Nonsmooth:
             return at
         self.coupled, self._origin, self._way = True, at.x, way
         # The error of a value decides how near differences can be; between kinks no curvature does.
-        near = max(constants.DIFFERENCE, rounding / (constants.PRECISE * self._differences.scale))
+        near = max(ROOT, rounding / (constants.PRECISE * self._differences.scale))
         return (yield from _Valley(self._walls, coordinates, way, near).descend(at, rng))
 
 
@@ -369,7 +362,7 @@ class _Valley:
         if self._model:
             return self._model.direction(slopes)
         norm = float(np.linalg.norm(slopes))
-        return slopes if norm == 0.0 else -constants.SMOOTH * self._way / norm * slopes
+        return slopes if norm == 0.0 else -self._way / (constants.PARTS * norm) * slopes
 
     def _slopes(self, here: Point) -> Steps[FloatArray]:
         """Measure the slope of each coordinate alone."""

@@ -24,6 +24,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from gracezo.core.asks import Decided, Moved, OutOfQueries, Point, Steps
+from gracezo.core.precision import ROOT
 from gracezo.methods.auto import constants
 from gracezo.methods.auto.ways import Ledger, Offer, Way
 from gracezo.methods.auto.ways.gradients import Dense, Nonsmooth
@@ -173,7 +174,7 @@ class Market:
     @property
     def _contested(self) -> bool:
         """Whether f is exact enough for all ways."""
-        return self._ways.sparse.noise <= constants.QUIET * abs(self._ways.sparse.first)
+        return self._ways.sparse.noise <= ROOT * abs(self._ways.sparse.first)
 
     @property
     def dense(self) -> bool:

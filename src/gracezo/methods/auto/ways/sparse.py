@@ -225,7 +225,7 @@ class Sparse:
             before = ledger.rounds
             heard = yield from answered(at, requests)
             parts.timing.spend(ledger.rounds - before, ledger.rounds_of(refreshing))
-            self.share += constants.SLOWLY * (parts.search.dense - self.share)
+            self.share += (parts.search.dense - self.share) / constants.WINDOW
             parts.stepper.lowest_met.note(at, heard)
         return at
 

@@ -37,7 +37,7 @@ import numpy as np
 from gracezo.core.answers import lowest
 from gracezo.core.asks import Ask, OutOfQueries, Point, Role, SparseRows, Steps
 from gracezo.core.places import dense, replaced
-from gracezo.core.precision import SHOWN
+from gracezo.core.precision import ROOT, SHOWN, ULP
 from gracezo.core.steps import noting
 from gracezo.core.types import FloatArray, IntArray
 from gracezo.core.walls import BEYOND, Walls
@@ -171,7 +171,7 @@ class Coordinates:
         x = dense(x)
         ways = np.abs(x - dense(self._start))
         moved = ways[ways > 0.0]
-        return np.full(len(x), np.median(moved)) if len(moved) else constants.SMOOTH * (1.0 + np.abs(x))
+        return np.full(len(x), np.median(moved)) if len(moved) else (1.0 + np.abs(x)) / constants.PARTS
 
     def _least(self, i: int) -> float:
         return min(SHOWN * (1.0 + abs(float(self._here.x[i]))), constants.NEGLIGIBLE * self._first)
@@ -211,7 +211,7 @@ class Coordinates:
         """Double a step that helps, for as long as it does, and try the vertex."""
         before = start
         self._accept(i, best)
-        for _ in range(int(math.log2(constants.BOTTOMLESS))):
+        for _ in range(round(-math.log2(ULP))):
             beyond = yield from self._try(i, 2.0 * best[0] - start[0])
             if beyond[0] == best[0]:  # a wall
                 return
@@ -231,7 +231,7 @@ class Coordinates:
         if not math.isfinite(bend) or bend == 0.0:
             return
         place = b - 0.5 * ((b - a) * left - (b - c) * right) / bend
-        if abs(place - b) <= constants.DIFFERENCE * abs(c - a):
+        if abs(place - b) <= ROOT * abs(c - a):
             return
         vertex = yield from self._try(i, place)
         if vertex[1] < self._here.value:
