@@ -1,7 +1,7 @@
-"""The families: each is made from a seed, begins at x0 and knows its floor.
+"""The families: each is made from a seed, begins at x0 and knows its least value.
 
 *Hidden* means: on s coordinates y of d, drawn at random, with the parabola ½ Σ w_i x_i², w_i from 0 to 1, on
-all others. `optimum` is where f has the floor, be it known or found.
+all others. `optimum` is where f is least, be it known or found.
 """
 
 from __future__ import annotations

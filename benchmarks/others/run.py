@@ -111,7 +111,7 @@ def main(words: Sequence[str] | None = None) -> None:
             line = f"{run.family:20s} {run.instance} {run.method:14s} {run.left:9.1e} left  {run.ended}"
             print(f"[{done}/{len(futures)}] {line}", file=sys.stderr, flush=True)
     for target in TARGETS:
-        print(f"Queries to {target} of f(x0) − floor, seeds {instances[0]} to {instances[-1]}:\n")
+        print(f"Queries to {target} of f(x0) − min f, seeds {instances[0]} to {instances[-1]}:\n")
         text = table(runs, target)
         print(text, end="\n\n", flush=True)
         if given.page is not None:

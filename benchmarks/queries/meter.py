@@ -22,7 +22,7 @@ from gracezo.core.types import FloatArray
 
 _RUNGS = 20  # a decade
 LEVELS = np.array([10.0 ** (-rung / _RUNGS) for rung in range(round(-np.log10(TARGETS[-1]) * _RUNGS) + 1)])
-"""Shares of f(x0) − floor, from 1 down to the strictest target; all targets are among them."""
+"""Shares of f(x0) − min f, from 1 down to the strictest target; all targets are among them."""
 
 
 class RunOver(BaseException):

@@ -53,7 +53,7 @@ def profile_plot(summary: Summary, file: Path, per_sweep: bool) -> None:
         axes.set_xscale("log")
         axes.set_xlim(at[0], at[-1])
         axes.set_ylim(-1, 101)
-        axes.set_title(f"{TARGET_NAMES[target]} of f(x0) − floor left", fontsize=11)
+        axes.set_title(f"{TARGET_NAMES[target]} of f(x0) − min f left", fontsize=11)
         axes.grid(alpha=0.3)
     for axes in panels[1]:
         axes.set_xlabel("queries / (d + 1)" if per_sweep else "queries")
@@ -108,7 +108,7 @@ def targets_plot(summary: Summary, target: float, file: Path) -> None:
     axes.set_yticks(heights, [row.entry.name for row in rows], fontsize=8)
     axes.set_ylim(-0.8, len(rows) - 0.2)
     axes.set_xlabel(
-        f"queries until {TARGET_NAMES[target]} of f(x0) − floor is left (none: not within the budget)"
+        f"queries until {TARGET_NAMES[target]} of f(x0) − min f is left (none: not within the budget)"
     )
     axes.grid(axis="x", alpha=0.3)
     handles, labels = axes.get_legend_handles_labels()

@@ -13,7 +13,7 @@ from gracezo.core.types import FloatArray
 Objective: TypeAlias = Callable[[FloatArray], float]
 
 TARGETS = (1e-1, 1e-2, 1e-4, 1e-8)
-"""What counts as solved: this share of f(x0) − floor is left."""
+"""What counts as solved: this share of f(x0) − min f is left."""
 
 TARGET_NAMES = dict(zip(TARGETS, ("0.1", "0.01", "1e-4", "1e-8"), strict=True))
 

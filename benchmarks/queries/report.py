@@ -77,7 +77,7 @@ def _version(package: str) -> str | None:
 
 def _targets_page(summary: Summary) -> str:
     sections = [
-        f"## {TARGET_NAMES[target]} of f(x0) − floor left\n\n{tables.targets_table(summary, target)}\n"
+        f"## {TARGET_NAMES[target]} of f(x0) − min f left\n\n{tables.targets_table(summary, target)}\n"
         for target in TARGETS
     ]
     return "# Queries to each target\n\n" + "\n".join(sections)

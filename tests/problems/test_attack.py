@@ -126,14 +126,14 @@ def test_the_floor_is_reached_and_not_passed(form: Literal["published", "printed
             x, value = trial, f(trial)
         else:
             step /= 2
-    assert f.floor is not None
-    assert f.floor <= value < f.floor * 1.01
-    assert f.floor / f(f.x0) == pytest.approx(ratio, abs=5e-5)
+    assert f.minimum is not None
+    assert f.minimum <= value < f.minimum * 1.01
+    assert f.minimum / f(f.x0) == pytest.approx(ratio, abs=5e-5)
 
 
 @pytest.mark.parametrize("change", [{"hops": 3}, {"lam": 0.1}, {"v": 2}, {"graph": football()}])
 def test_no_floor_where_none_is_known(change: dict[str, Any]) -> None:
-    assert Attack(**change).floor is None
+    assert Attack(**change).minimum is None
 
 
 def test_a_vertex_without_edges_divides_by_no_zero() -> None:

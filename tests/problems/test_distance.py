@@ -19,7 +19,7 @@ def test_the_formula() -> None:
 @pytest.mark.parametrize("seed", range(10))
 def test_an_instance(seed: int) -> None:
     f = Distance(seed)
-    assert (f.d, f.s, f.floor) == (10_000, 10, 0.0)
+    assert (f.d, f.s, f.minimum) == (10_000, 10, 0.0)
     assert not f.x0.any()
     assert f.optimum is not None
     assert np.count_nonzero(f.optimum) == 10

@@ -31,7 +31,7 @@ def test_the_formula(x: list[float], data: st.DataObject, lam: float) -> None:
 @pytest.mark.parametrize("seed", range(10))
 def test_an_instance(seed: int) -> None:
     f = Magnitude(seed)
-    assert (f.d, f.s, f.lam, f.floor, f.optimum) == (10_000, 5, 0.1, 0.0, None)
+    assert (f.d, f.s, f.lam, f.minimum, f.optimum) == (10_000, 5, 0.1, 0.0, None)
     assert sorted(np.abs(f.x0[f.x0 != 0])) == [0.2] * 5
     assert f(f.x0) == pytest.approx(5 - 5 * math.tanh(0.04), rel=1e-15)
 

@@ -50,7 +50,7 @@ def test_attributes(f: Benchmark) -> None:
     assert f.x0.dtype == np.float64
     assert isinstance(f(f.x0), float)
     assert f(f.x0) > 0
-    assert f.floor is None or 0 <= f.floor < f(f.x0)
+    assert f.minimum is None or 0 <= f.minimum < f(f.x0)
     assert 1 <= f.s <= f.d
 
 
@@ -106,7 +106,7 @@ def test_pickles_to_the_same_function(f: Benchmark) -> None:
     again = pickle.loads(pickle.dumps(f))
     rows = points(f, 4)
     np.testing.assert_array_equal(again.many(rows), f.many(rows))
-    assert again.floor == f.floor
+    assert again.minimum == f.minimum
     assert (again.d, again.s, again.name) == (f.d, f.s, f.name)
     for one in (f, again):
         arrays = [value for value in vars(one).values() if isinstance(value, np.ndarray)]

@@ -2,9 +2,9 @@
 
 First every size of the paper's grid {0.5, 0.2, 0.1, 0.05, …} gets a 20th of the budget. From the best of
 these the sizes are tried with the whole budget: downwards until one is no better than the one before (a long
-run has the time for small steps, and a method with a noise floor needs them), and if already the first was
-not, upwards (a method with momentum needs a while to gather speed, and its short runs mislead). That costs
-about a third of what the whole budget for every size would.
+run has the time for small steps, and a method whose steps stay noisy needs them), and if already the first
+was not, upwards (a method with momentum needs a while to gather speed, and its short runs mislead). That
+costs about a third of what the whole budget for every size would.
 """
 
 from __future__ import annotations

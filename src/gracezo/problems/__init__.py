@@ -2,13 +2,13 @@
 
 `Distance`, `Magnitude` and `Attack` are the three of Qiu & Tong (ICML 2024). Each is a callable with a
 starting point `x0`, a sparsity `s`, a batched form `many`, a `gradient` for tests, and what is known
-of its least value (`optimum`, `floor`). Subclass `Benchmark` for more, and `register` them by name.
+of its least value (`optimum`, `minimum`). Subclass `Benchmark` for more, and `register` them by name.
 
 Examples
 --------
 >>> from gracezo import problems
 >>> f = problems.make("distance", instance=0)
->>> f.d, f.s, f.floor
+>>> f.d, f.s, f.minimum
 (10000, 10, 0.0)
 """
 

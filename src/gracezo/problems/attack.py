@@ -27,7 +27,7 @@ from gracezo.problems.graphs import football, read_graph
 _LEAST_ROOT = 1e-8
 """Square roots of degrees are floored here, so that a vertex with no edge left divides by no zero."""
 
-_FOOTBALL_FLOORS = {"published": 0.205693, "printed": 0.143958}
+_FOOTBALL_MINIMA = {"published": 0.205693, "printed": 0.143958}
 """Least f(x)/f(x0) known on the football graph, rounded down; from benchmarks/attack_floor.py."""
 
 
@@ -63,7 +63,7 @@ class Attack(Benchmark):
         The weight λ.
     optimum : None
         Unknown.
-    floor : float or None
+    minimum : float or None
         The least value known on the football graph with u = 0, v = 1 and the default hops and λ:
         0.205693 f(x0) as published, 0.143958 f(x0) as printed. Bounded L-BFGS with exact gradients
         ends there from each of 25 starts (benchmarks/attack_floor.py); it is not proven. Else None.
@@ -119,7 +119,7 @@ class Attack(Benchmark):
         self._least = frozen(-self._adjacency)
         super().__init__(np.zeros(n * n), s)
         if graph is None and (u, v, hops, lam) == (0, 1, 4, None):
-            self.floor = _FOOTBALL_FLOORS[form] * self(self.x0)
+            self.minimum = _FOOTBALL_MINIMA[form] * self(self.x0)
 
     def _values(self, rows: FloatArray) -> FloatArray:
         changed = np.abs(rows)
@@ -177,7 +177,7 @@ class Attack(Benchmark):
         else:
             slope[:, start] += back
 
-        # M_ij = Ã_ij r_i r_j with r = scale, and r_i falls with the degree Σ_j Ã_ij above its floor.
+        # M_ij = Ã_ij r_i r_j with r = scale, and r_i falls with the degree Σ_j Ã_ij above its least.
         through = slope * changed
         by_scale = through @ scale + through.T @ scale
         by_degree = np.where(root > _LEAST_ROOT, -0.5 * by_scale * scale**3, 0.0)

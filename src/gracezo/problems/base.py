@@ -57,7 +57,7 @@ class Benchmark(ABC):
         The sparsity that methods are told.
     optimum
         A point where the function is least, if one is known.
-    floor
+    minimum
         The least value, or the least known; None if nothing is known.
 
     Attributes
@@ -72,7 +72,7 @@ class Benchmark(ABC):
         The sparsity that methods are told.
     optimum : ndarray or None
         A point where the function is least, flat and read-only.
-    floor : float or None
+    minimum : float or None
         The least value. Each class says how it is known.
 
     Examples
@@ -83,7 +83,7 @@ class Benchmark(ABC):
     ...
     ...     def _values(self, rows):
     ...         return np.square(rows).sum(axis=-1)
-    >>> bowl = Bowl(np.ones(4), s=2, floor=0.0)
+    >>> bowl = Bowl(np.ones(4), s=2, minimum=0.0)
     >>> bowl([1, 2, 3, 4])
     30.0
     >>> bowl.many(np.eye(4)[:2])
@@ -98,13 +98,13 @@ class Benchmark(ABC):
         s: int,
         *,
         optimum: npt.ArrayLike | None = None,
-        floor: float | None = None,
+        minimum: float | None = None,
     ) -> None:
         self.x0 = frozen(x0).reshape(-1)
         self.d = self.x0.size
         self.s = _sparsity(s, self.d)
         self.optimum = None if optimum is None else frozen(optimum).reshape(-1)
-        self.floor = floor
+        self.minimum = minimum
 
     def __call__(self, x: npt.ArrayLike) -> float:
         """Return the value at one point, of any shape with d elements, dense or sparse."""
@@ -130,7 +130,7 @@ class Benchmark(ABC):
         return values
 
     def gradient(self, x: npt.ArrayLike) -> FloatArray:
-        """Return the gradient at one point, flat. For tests and floors; no method may see it."""
+        """Return the gradient at one point, flat. For tests and least values; no method may see it."""
         raise NotImplementedError(f"{self.name} has no gradient")
 
     @abstractmethod

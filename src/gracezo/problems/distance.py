@@ -42,7 +42,7 @@ class Distance(Benchmark):
         The weights w.
     optimum : ndarray
         The hidden point x*, where f is 0.
-    floor : float
+    minimum : float
         0.
 
     Examples
@@ -63,7 +63,7 @@ class Distance(Benchmark):
         hidden = np.zeros(d)
         hidden[random_support(rng, d, s)] = rng.random(s)
         self._hidden = frozen(hidden)
-        super().__init__(np.zeros(d), s, optimum=self._hidden, floor=0.0)
+        super().__init__(np.zeros(d), s, optimum=self._hidden, minimum=0.0)
 
     def _values(self, rows: FloatArray) -> FloatArray:
         terms = rows - self._hidden

@@ -40,7 +40,7 @@ class Magnitude(Benchmark):
         The weight λ.
     optimum : None
         The least value is approached as s coordinates grow without limit and the others vanish.
-    floor : float
+    minimum : float
         0.
 
     Examples
@@ -62,7 +62,7 @@ class Magnitude(Benchmark):
         x0 = np.zeros(d)
         x0[support] = start * rng.choice([-1.0, 1.0], size=s)
         self.lam = lam
-        super().__init__(x0, s, floor=0.0)
+        super().__init__(x0, s, minimum=0.0)
 
     def _values(self, rows: FloatArray) -> FloatArray:
         terms = np.square(rows)

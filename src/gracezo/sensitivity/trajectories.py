@@ -173,8 +173,8 @@ class Trajectories:
         path, order = self._path(at, known[:0], others, key)
         here = sum((values**2 for values in seen.values.values()), np.zeros(len(outputs_of(at))))
         yield from path.ask([len(order)])
-        floor = _DELTA2 * np.nan_to_num(seen.background) ** 2
-        pieces, found = yield from self._bifurcated(path, 0, len(order), here * _DELTA2, floor)
+        already = _DELTA2 * np.nan_to_num(seen.background) ** 2
+        pieces, found = yield from self._bifurcated(path, 0, len(order), here * _DELTA2, already)
         return self._effects(path, order, pieces, found)
 
     def measure(self, at: Point, coordinates: IntArray, key: Key) -> Steps[Effects]:
@@ -210,18 +210,18 @@ class Trajectories:
         return _Path(at, coordinates, *strides(self._box, at.x, coordinates, rng), ends), order
 
     def _bifurcated(
-        self, path: _Path, start: int, stop: int, here: FloatArray, floor: FloatArray | float = 0.0
+        self, path: _Path, start: int, stop: int, here: FloatArray, already: FloatArray | float = 0.0
     ) -> Steps[tuple[list[_Piece], list[int]]]:
         """Cut pieces until none says more than noise and background; return these, and single steps.
 
-        `here` are the squared changes of what is known beside them, and `floor` a b² known before.
+        `here` are the squared changes of what is known beside them, and `already` a b² known before.
         """
         found: list[int] = []
         pieces: list[_Piece] = []
         if start < stop and np.isfinite(path.outputs[stop]).all():
             pieces = [path.piece(start, stop, part=False)]
         try:
-            while significant := self._significant(pieces, path, bool(found), here, floor):
+            while significant := self._significant(pieces, path, bool(found), here, already):
                 singles = [piece for piece in significant if len(piece) == 1]
                 found += [piece.start for piece in singles]
                 here = here + sum((piece.change**2 for piece in singles), np.zeros_like(here))
@@ -259,7 +259,7 @@ class Trajectories:
         path: _Path,
         reached_one: bool,
         here: FloatArray,
-        floor: FloatArray | float,
+        already: FloatArray | float,
     ) -> list[_Piece]:
         """Return the pieces that say more than noise and background, the one that says most first."""
         if not pieces:
@@ -275,7 +275,7 @@ class Trajectories:
         if reached_one:
             least = _background(changes, sizes, noise, path.beside)
         dense = least * sizes.sum() > here  # most of f would be background
-        background = np.maximum(np.where(dense, 0.0, least), floor)
+        background = np.maximum(np.where(dense, 0.0, least), already)
         z = -ndtri(0.5 * RATE / len(self._free))
         deviation = np.sqrt(noise + sizes * background) + _TINY
         counts = (np.abs(changes) > z * deviation) & (dense | (changes**2 > self._leave * whole))

@@ -20,8 +20,8 @@ from gracezo.methods.auto import constants
 from gracezo.methods.auto.search.estimator import TreeEstimator, Wanted
 from gracezo.methods.auto.verdict import Lowest, answering, drawn_again, measured_again
 from gracezo.methods.auto.ways import Ledger
+from gracezo.methods.auto.ways.bandit import Bandit, Ways
 from gracezo.methods.auto.ways.gradients import Dense, Nonsmooth
-from gracezo.methods.auto.ways.market import Market, Ways
 from gracezo.methods.auto.ways.sparse import Sparse
 from gracezo.methods.auto.ways.values import Coordinates, Far
 from gracezo.methods.grouped import Grouped
@@ -132,12 +132,12 @@ class Descent:
             nonsmooth,
             Far(sparse, self._problem.batch, key.child(0, 3).generator()),
         )
-        market = Market(ways, self._ledger)
+        bandit = Bandit(ways, self._ledger)
         try:
             finish, beyond = None, 0
             while finish is None:
-                while not market.over(at):
-                    at = yield from market.leg(at)
+                while not bandit.over(at):
+                    at = yield from bandit.leg(at)
                     if at.value < -size / ULP:
                         return at, Finish(Status.STUCK, "f falls without end: no lower bound was met")
                 if (yield from sparse.reconsider(at)):
@@ -164,11 +164,11 @@ class Descent:
                 if beyond == 4 * constants.DRAWN:  # a way out of a saddle may take one for each coordinate
                     finish = Finish(Status.STUCK, "f is rough or jumps: lower values lie at longer distances")
         except OutOfQueries:
-            if not self._remarks(market) and not self._problem.random:
+            if not self._remarks(bandit) and not self._problem.random:
                 raise
             finish = Finish(Status.SPENT, "the queries are spent")
         ended = finish.message + self._elsewhere * (finish.status is not Status.SPENT)
-        return at, replace(finish, message=ended + self._remarks(market))
+        return at, replace(finish, message=ended + self._remarks(bandit))
 
     def _over_ripples(self, at: Point, depth: float, key: Key) -> Steps[tuple[Point, Finish]]:
         """Go on where a run has stopped in a ripple, as on a noisy function."""
@@ -203,14 +203,14 @@ class Descent:
         closed = math.isfinite(self._sparse.walls.reach)
         return "; for other minima in the box there is method='global'" if closed else ""
 
-    def _remarks(self, market: Market) -> str:
+    def _remarks(self, bandit: Bandit) -> str:
         """Return what to add to a message: that f is noisy, or that its gradient is not sparse."""
         noise, d, remarks = self._units.value(self._sparse.noise), self._problem.free, ""
         if noise and self._sparse.differences.values.coarse:
             remarks = f"; its values are rounded, to steps of about {math.sqrt(12.0) * noise:.2g}"
         elif noise:
             remarks = f"; f is noisy, with a standard deviation of about {noise:.2g}"
-        met = d if market.dense else len(self._sparse.met)
+        met = d if bandit.dense else len(self._sparse.met)
         if met > constants.CLEARLY * d:
             remarks += (
                 f"; the gradient is not sparse: {met:,} of {d:,} coordinates went through finite differences"

@@ -23,8 +23,8 @@ from gracezo.core.walls import Walls
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.verdict import uphill
 from gracezo.methods.auto.ways import Ledger
+from gracezo.methods.auto.ways.bandit import Record
 from gracezo.methods.auto.ways.gradients import Dense
-from gracezo.methods.auto.ways.market import Record
 from gracezo.methods.auto.ways.sparse import Sparse
 from gracezo.methods.auto.ways.values import Coordinates
 from gracezo.testing import assert_same

@@ -308,7 +308,7 @@ class Differences:
             total, count = self._bounds
             self._bounds = total + min(error / bound, 1.0) ** 2, count + 1
 
-    def floor(self, slope: float) -> float:
+    def least_curvature(self, slope: float) -> float:
         """Return the least curvature credible beside a slope: nothing promises more than |f| itself."""
         return slope * slope / (2.0 * self.scale)
 
@@ -316,7 +316,7 @@ class Differences:
         """Return the curvature to use for a Newton step along one coordinate of that slope."""
         if curvature > 0.0:
             return curvature
-        return max(self.curvatures.typical, self.floor(slope), TINY)
+        return max(self.curvatures.typical, self.least_curvature(slope), TINY)
 
     def promise(self, slope: float) -> float:
         """Return the decrease that a Newton step along one anonymous coordinate promises."""

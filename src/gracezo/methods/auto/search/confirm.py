@@ -223,7 +223,7 @@ class Confirmation:
             self.differences.curvatures.meet(curvature)
             if 0.0 < 0.5 * curvature * length <= constants.TRUST * candidate.error:
                 # Perhaps nothing but the error of the slope: it promises no more than all of f.
-                curvature = max(curvature, self.differences.floor(slope))
+                curvature = max(curvature, self.differences.least_curvature(slope))
         return Found(candidate.coordinate, slope, candidate.error, curvature, taken)
 
     def _missed(self, candidate: Candidate, length: float, change: float) -> tuple[float, float]:

@@ -60,8 +60,8 @@ class Support:
         positive = curvatures > 0.0
         if np.logical_and.reduce(positive):  # the usual case
             return curvatures
-        floor = np.maximum(self.slopes**2 / (2.0 * differences.scale), differences.curvatures.typical)
-        return np.where(positive, curvatures, np.maximum(floor, TINY))
+        least = np.maximum(self.slopes**2 / (2.0 * differences.scale), differences.curvatures.typical)
+        return np.where(positive, curvatures, np.maximum(least, TINY))
 
     @property
     def known(self) -> float:

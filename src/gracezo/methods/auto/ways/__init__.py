@@ -1,4 +1,4 @@
-"""The ways down: the market that chooses among them, and one file each.
+"""The ways down: the bandit that chooses among them, and one file each.
 
 Here is what a way is, what it offers, and the one ledger of what all of them have spent.
 """

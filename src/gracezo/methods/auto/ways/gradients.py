@@ -2,7 +2,7 @@
 
 **Dense.** Where most coordinates matter, to search for them buys nothing, and what was learned on a few of
 them is no guide to the rest. This is FDSA with limited-memory BFGS, begun from one curvature for all;
-`market.py` says when. Beside a gradient a trial along the line costs next to nothing: so the line search goes
+`bandit.py` says when. Beside a gradient a trial along the line costs next to nothing: so the line search goes
 on for as long as a parabola promises more for one more trial than the step has brought per query.
 
 **Across kinks** that no single coordinate leads out of: |x_i − x_j|, the largest of several terms.

@@ -1,4 +1,4 @@
-"""The market of the ways down: each leg goes to the way that brings the most per round.
+"""The choice among the ways down, a bandit problem: each leg goes to the way that brings the most per round.
 
 - *Sparse* (`sparse.py`), *dense* and *across kinks* (`gradients.py`), *along coordinates* and *to the far
   end* of a box (`values.py`): each makes an `Offer`, or none. Slopes promise the
@@ -144,7 +144,7 @@ class Ways(NamedTuple):
     far: Far
 
 
-class Market:
+class Bandit:
     """Goes down, by one way or another.
 
     Parameters
