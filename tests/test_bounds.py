@@ -105,6 +105,19 @@ def test_a_box_that_touches_nothing_changes_nothing() -> None:
     assert runs[0].x.tobytes() == runs[1].x.tobytes()
 
 
+@pytest.mark.parametrize("pair", [(-0.5, 0.75), (-0.5, None), np.array([-np.inf, 0.75])])
+def test_one_pair_stands_for_all_coordinates(pair: Any) -> None:
+    def f(x: Any) -> float:
+        return float(((x - np.linspace(-1.0, 1.0, 6).reshape(2, 3)) ** 2).sum())
+
+    one, each = (
+        gracezo.minimize(f, np.zeros((2, 3)), bounds=bounds, seed=5)
+        for bounds in (pair, [(pair[0], pair[1])] * 6)
+    )
+    assert one.nfev == each.nfev
+    assert one.x.tobytes() == each.x.tobytes()
+
+
 # ---------------------------------------------------------------- what is refused
 
 
@@ -114,11 +127,11 @@ def test_a_box_that_touches_nothing_changes_nothing() -> None:
         (
             [(0, 1)] * 3,
             ValueError,
-            "bounds must be one pair (low, high) for each of the 4 coordinates of x0, or a "
+            "bounds must be one pair (low, high), or one for each of the 4 coordinates of x0, or a "
             "scipy.optimize.Bounds; given: an array of shape (3, 2)",
         ),
-        ([(0, 1), (0,)], ValueError, "one pair (low, high) for each of the 4 coordinates"),
-        ((0, 1), ValueError, "given: an array of shape (2,) (one pair for all of them: [(low, high)] * 4)"),
+        ([(0, 1), (0,)], ValueError, "one pair (low, high), or one for each of the 4 coordinates"),
+        ((0, 1, 2), ValueError, "given: an array of shape (3,)"),
         (
             (np.zeros(4), np.ones(4)),
             ValueError,

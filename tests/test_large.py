@@ -62,6 +62,28 @@ def test_a_run_keeps_three_arrays_at_most(method: str) -> None:
         assert set(places) <= set(results[0].support.tolist())
 
 
+@pytest.mark.parametrize("scale", [1.0, 3.0])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_one_scale_for_all_coordinates_takes_no_memory(scale: float, sparse: bool) -> None:
+    f: Any = HiddenBowl(D) if sparse else Frugal(hidden(np.array([7, 500_000])))
+    start: dict[str, Any] = {"x0": 0.0, "dim": D} if sparse else {"x0": np.zeros(D)}
+
+    def run(**said: Any) -> None:
+        gracezo.minimize(f, **start, **said, seed=1, copy=False, max_queries=60)
+
+    run(scale=scale)  # what is loaded at first use
+    assert arrays(lambda: run(scale=scale)) <= arrays(run) + 0.01
+
+
+def test_very_many_coordinates_in_other_units_are_asked_the_same_points() -> None:
+    d = 140_000
+    f = Frugal(hidden(np.array([3, 100_000]), d))
+    one = gracezo.minimize(f, np.ones(d), seed=5, max_queries=60, scale=1.0)
+    four = gracezo.minimize(lambda x: f(x / 4.0), np.full(d, 4.0), seed=5, max_queries=60, scale=4.0)
+    assert np.array_equal(four.x, 4.0 * one.x)
+    assert np.array_equal(four.trace.values, one.trace.values)
+
+
 @pytest.mark.parametrize("method", ["auto", "grace"])
 def test_a_sparse_start_needs_less_than_one_array(method: str) -> None:
     bowl = HiddenBowl(D)

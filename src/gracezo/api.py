@@ -82,10 +82,10 @@ def minimize(
     dim
         The number of coordinates, where x0 is one number for all of them.
     bounds
-        What no query may leave, as SciPy takes them: a pair (low, high) for each coordinate, None or
-        infinite where there is no bound, or a `scipy.optimize.Bounds`, whose numbers may stand for all
-        coordinates. In x0's shape or flat. A coordinate with low = high costs nothing. For the methods
-        that can: the others refuse.
+        What no query may leave: one pair (low, high) for all coordinates; or as SciPy takes them, a pair for
+        each, None or infinite where there is no bound, or a `scipy.optimize.Bounds`, whose numbers may stand
+        for all coordinates. In x0's shape or flat. A coordinate with low = high costs nothing. For the
+        methods that can: the others refuse.
     sparsity
         How many coordinates matter at a time, for the methods that want to know (the paper's s).
     support

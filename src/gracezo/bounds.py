@@ -37,6 +37,8 @@ def checked(
     >>> import numpy as np
     >>> checked([(0, None), (None, 1)], np.zeros(2)).upper.tolist()
     [inf, 1.0]
+    >>> checked((0, None), np.zeros(3)).lower.tolist()
+    [0.0, 0.0, 0.0]
     """
     if given is None:
         return None
@@ -65,10 +67,10 @@ def _sides(given: object, x0: FloatArray) -> tuple[Any, Any]:
         pairs = np.asarray(given)
     except ValueError:  # of unequal lengths
         pairs = np.zeros(0)
-    if pairs.shape not in {(x0.size, 2), (*x0.shape, 2)}:
+    if pairs.shape not in {(2,), (x0.size, 2), (*x0.shape, 2)}:
         raise ValueError(
-            f"bounds must be one pair (low, high) for each of the {x0.size:,} coordinates of x0, or a "
-            f"scipy.optimize.Bounds; given: {_described(given, pairs)}{_hint(pairs.shape, x0)}"
+            f"bounds must be one pair (low, high), or one for each of the {x0.size:,} coordinates of x0, or "
+            f"a scipy.optimize.Bounds; given: {_described(given, pairs)}{_hint(pairs.shape, x0)}"
         )
     return pairs[..., 0], pairs[..., 1]
 
@@ -109,8 +111,6 @@ def _none(rule: str, wrong: BoolArray, box: Box, x0: FloatArray, names: Names) -
 
 def _hint(shape: tuple[int, ...], x0: FloatArray) -> str:
     """Return what may be meant by bounds of another shape."""
-    if shape == (2,):
-        return f" (one pair for all of them: [(low, high)] * {x0.size})"
     if shape in {(2, x0.size), (2, *x0.shape)}:
         return " (all lower and all upper ones: scipy.optimize.Bounds(lower, upper))"
     return ""

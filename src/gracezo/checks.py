@@ -96,7 +96,7 @@ def noise(given: object) -> float | None:
 
 
 def scale(given: object, shape: tuple[int, ...]) -> FloatArray | None:
-    """Return the typical size of a change of each coordinate, flat."""
+    """Return the typical size of a change of each coordinate, flat: a view of one number, if it is one."""
     if given is None:
         return None
     raw = np.asarray(given)
@@ -108,14 +108,14 @@ def scale(given: object, shape: tuple[int, ...]) -> FloatArray | None:
             f"scale must be one number, or one for each coordinate in x0's shape {shape}; "
             f"given: an array of shape {raw.shape}"
         )
-    sizes = np.array(np.broadcast_to(raw.astype(np.float64).ravel(), size))
+    sizes = raw.astype(np.float64).ravel()
     wrong = np.flatnonzero(~(np.isfinite(sizes) & (sizes > 0.0)))
     if len(wrong):
         raise ValueError(
             f"scale must be positive and finite, the typical size of a change of each coordinate; "
             f"given: {sizes[wrong[0]]} at flat index {wrong[0]}"
         )
-    return sizes
+    return np.broadcast_to(sizes[0], size) if sizes.size == 1 else sizes
 
 
 def tol(given: object) -> float | None:

@@ -19,7 +19,7 @@ from gracezo.core.limits import Limits
 from gracezo.core.method import Method, Problem
 from gracezo.core.names import Names
 from gracezo.core.outputs import Outputs, ReadsOutputs
-from gracezo.core.places import LARGE, Place, dense
+from gracezo.core.places import LARGE, Place, dense, lean
 from gracezo.core.result import Finish
 from gracezo.core.run import Run
 from gracezo.core.steps import whole_run
@@ -66,7 +66,8 @@ class Ground:
     ) -> Ground:
         """Return where to begin, or say what is wrong with the arguments; `called` is the name of x0."""
         start = coordinates.start(called, x0, dim, names)
-        if isinstance(start, Place) and any(what is not None for what in (bounds, known, scale, groups)):
+        sizes = checks.scale(scale, start.shape)
+        if isinstance(start, Place) and _apart(sizes, bounds, known, groups):
             start = start.dense()  # there are arrays of that length anyway
         given_names = coordinates.names(names, x0, start.shape)
         chosen = checks.seed(seed, rng)
@@ -79,7 +80,7 @@ class Ground:
             bounds=box.checked(bounds, start, given_names),
             noise=checks.noise(noise),
             random=random,
-            scale=checks.scale(scale, start.shape),
+            scale=sizes,
             tol=checks.tol(tol),
             groups=coordinates.groups(groups, start.shape),
         )
@@ -96,9 +97,7 @@ class Ground:
     def start(self, places: bool) -> FloatArray:
         """Return x0 for a method: flat; or a place, if it takes places and coordinates are many and alike."""
         problem, x0 = self.problem, self.x0.ravel()
-        said = (problem.bounds, problem.known, problem.scale, problem.groups)
-        apart = any(what is not None for what in said)
-        if not places or apart:
+        if not places or _apart(problem.scale, problem.bounds, problem.known, problem.groups):
             return dense(x0)
         return x0 if isinstance(x0, Place) or len(x0) < LARGE else Place.at(x0).stand_in
 
@@ -205,6 +204,11 @@ class Setup:
         return Outputs(self.method, None if self.f0 is None else np.size(self.f0))
 
 
+def _apart(sizes: FloatArray | None, *said: object) -> bool:
+    """Whether something is said of single coordinates, so that they are not all alike."""
+    return any(what is not None for what in said) or (sizes is not None and not lean(sizes))
+
+
 def _path(ground: Ground) -> dict[str, Any]:
     """Return what the path of a run depends on, as keywords of `Ground.checked`.
 
@@ -226,7 +230,7 @@ def _path(ground: Ground) -> dict[str, Any]:
         path["noise"] = problem.noise
     if problem.scale is not None:
         sizes = problem.scale
-        path["scale"] = float(sizes[0]) if (sizes == sizes[0]).all() else sizes
+        path["scale"] = float(sizes[0]) if lean(sizes) or (sizes == sizes[0]).all() else sizes
     if problem.tol is not None:
         path["tol"] = problem.tol
     if problem.groups is not None:

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from gracezo.core.asks import Ask, Offsets, SparseRows
-from gracezo.core.places import fill
+from gracezo.core.places import fill, lean
 from gracezo.core.types import BoolArray, FloatArray, IntArray
 
 
@@ -160,6 +160,6 @@ def _lean(bound: FloatArray, d: int) -> FloatArray:
 
 
 def _finite(bound: FloatArray) -> Any:
-    if bound.strides == (0,) or len(bound) == 1:
+    if lean(bound) or len(bound) == 1:
         return float(bound[0]) if np.isfinite(bound[0]) else None
     return [value if np.isfinite(value) else None for value in bound.tolist()]

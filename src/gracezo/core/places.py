@@ -53,6 +53,24 @@ class Place:
         return self._origin
 
     @property
+    def root(self) -> FloatArray:
+        """The array that tells which places share their origin."""
+        return self.origin
+
+    def _sharing(self, indices: IntArray, values: FloatArray) -> Place:
+        """Return a place of the same origin."""
+        return Place(self.origin, indices, values, self._known)
+
+    def _there(self, indices: IntArray) -> FloatArray:
+        """Return what the origin is at some coordinates."""
+        return self.origin[indices]
+
+    def fill(self, out: FloatArray) -> None:
+        """Write all coordinates into an array."""
+        out[:] = self.origin
+        out[self.indices] = self.values
+
+    @property
     def stand_in(self) -> FloatArray:
         """Itself, where the type of an array is asked for."""
         return cast(FloatArray, self)
@@ -92,10 +110,10 @@ class Place:
     @property
     def lean(self) -> bool:
         """Whether its origin is one number."""
-        return self.origin.strides == (0,)
+        return lean(self.origin)
 
     def __getitem__(self, indices: IntArray) -> FloatArray:
-        found = self.origin[indices]
+        found = self._there(indices)
         if len(self.indices):
             places = np.minimum(np.searchsorted(self.indices, indices), len(self.indices) - 1)
             found = np.where(self.indices[places] == indices, self.values[places], found)
@@ -110,7 +128,7 @@ class Place:
             merged = np.concatenate([self.indices[kept], new])
             order = np.argsort(merged)
             new, entries = merged[order], np.concatenate([self.values[kept], entries])[order]
-        return Place(self.origin, new, entries, self._known)
+        return self._sharing(new, entries)
 
     def displaced(self, indices: IntArray, steps: FloatArray) -> Place:
         """Return the place with these coordinates, all distinct, displaced by their steps."""
@@ -118,17 +136,23 @@ class Place:
 
     def elsewhere(self, indices: IntArray, values: FloatArray) -> Place:
         """Return the place of the same origin that differs from it in these coordinates, ascending."""
-        return Place(self.origin, indices, values, self._known)
+        return self._sharing(indices, values)
 
     def times(self, factor: float) -> Place:
-        """Return the place with all coordinates multiplied."""
-        origin = np.broadcast_to(self.origin[0] * factor, len(self)) if self.lean else self.origin * factor
-        return Place(origin, self.indices, self.values * factor)
+        """Return the place with all coordinates multiplied; its origin is not written down."""
+        values = self.values * factor
+        if self.lean:
+            return Place(np.broadcast_to(self.origin[0] * factor, len(self)), self.indices, values)
+        return Scaled(self.origin, factor, self.indices, values)
+
+    def written(self) -> Place:
+        """Return the same, its origin written down."""
+        return self
 
     def dense(self) -> FloatArray:
         """Return all coordinates, as a new array."""
-        x = np.array(self.origin)
-        x[self.indices] = self.values
+        x = np.empty(len(self))
+        self.fill(x)
         return x
 
     @property
@@ -140,7 +164,7 @@ class Place:
     @property
     def mean_square(self) -> float:
         """The mean of the squared coordinates, up to rounding."""
-        before = self.origin[self.indices]
+        before = self._there(self.indices)
         squares = self._of_origin("squares", _squares) + float(self.values @ self.values - before @ before)
         return max(squares, 0.0) / len(self)
 
@@ -151,14 +175,83 @@ class Place:
         return self._known[name]
 
 
+class Scaled(Place):
+    """A place whose origin is that of others times a number, which is not written down unless it has to be.
+
+    Parameters
+    ----------
+    root, factor
+        The origin of others, and the number.
+    indices, values, known
+        As of `Place`.
+    """
+
+    def __init__(
+        self,
+        root: FloatArray,
+        factor: float,
+        indices: IntArray,
+        values: FloatArray,
+        known: dict[str, float] | None = None,
+    ) -> None:
+        super().__init__(root, indices, values, known)
+        self._factor = factor
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return Scaled, (self._origin, self._factor, self.indices, self.values)
+
+    def __len__(self) -> int:
+        return len(self._origin)
+
+    @property
+    def lean(self) -> bool:
+        """Whether its origin is one number."""
+        return False
+
+    @property
+    def origin(self) -> FloatArray:
+        """What it may differ from, written down."""
+        return self._origin * self._factor
+
+    @property
+    def root(self) -> FloatArray:
+        """The array that tells which places share their origin."""
+        return self._origin
+
+    def written(self) -> Place:
+        """Return the same, its origin written down."""
+        return Place(self.origin, self.indices, self.values, self._known)
+
+    def _sharing(self, indices: IntArray, values: FloatArray) -> Place:
+        return Scaled(self._origin, self._factor, indices, values, self._known)
+
+    def _there(self, indices: IntArray) -> FloatArray:
+        return np.asarray(self._origin[indices] * self._factor)
+
+    def fill(self, out: FloatArray) -> None:
+        """Write all coordinates into an array."""
+        np.multiply(self._origin, self._factor, out=out)
+        out[self.indices] = self.values
+
+    def _of_origin(self, name: str, measure: Callable[[FloatArray], float]) -> float:
+        factor = abs(self._factor) if measure is _largest else self._factor**2
+        if name not in self._known:
+            self._known[name] = measure(self._origin) * factor
+        return self._known[name]
+
+
+def lean(numbers: FloatArray) -> bool:
+    """Whether an array is a view of one number, by `numpy.broadcast_to`."""
+    return numbers.strides == (0,)
+
+
 # A method that takes places meets either kind: an array, or a place that stands in for one.
 
 
 def fill(x: FloatArray, out: FloatArray) -> None:
     """Write all coordinates of a point into an array."""
     if isinstance(x, Place):
-        out[:] = x.origin
-        out[x.indices] = x.values
+        x.fill(out)
     else:
         out[:] = x
 
@@ -207,7 +300,7 @@ def differing(start: FloatArray, x: FloatArray) -> tuple[IntArray, FloatArray]:
     >>> differing(np.zeros(3), np.array([0.0, 2.0, 0.0]))
     (array([1]), array([2.]))
     """
-    if isinstance(start, Place) and isinstance(x, Place) and start.origin is x.origin:
+    if isinstance(start, Place) and isinstance(x, Place) and start.root is x.root:
         where = np.union1d(start.indices, x.indices)
         change = x[where] - start[where]
         moved = change != 0.0
@@ -250,13 +343,13 @@ def _unpacked(value: float, size: int, indices: IntArray, values: FloatArray) ->
 
 def _largest(x: FloatArray) -> float:
     """Return the largest magnitude, without an array of them."""
-    x = x[:1] if x.strides == (0,) else x
+    x = x[:1] if lean(x) else x
     return max(abs(float(x.max())), abs(float(x.min()))) if len(x) else 0.0
 
 
 def _squares(x: FloatArray) -> float:
     """Return the sum of squares, without an array of them."""
-    if x.strides == (0,):
+    if lean(x):
         return len(x) * float(x[0]) ** 2
     return sum(
         float(x[first : first + _CHUNK] @ x[first : first + _CHUNK]) for first in range(0, len(x), _CHUNK)

@@ -60,7 +60,7 @@ class Units:
         self._plain = isinstance(scale, float) and scale == 1.0
         self._inside: FloatArray | None = None  # the last base, and what it is in the user's x
         self._outside: FloatArray = np.zeros(0)
-        self._origin: FloatArray | None = None  # that of the last place
+        self._root: FloatArray | None = None  # that of the last place
 
     @classmethod
     def of(cls, problem: Problem, at: Point, sizes: FloatArray) -> Units:
@@ -101,7 +101,7 @@ class Units:
         """Return a point in these units."""
         z = self._into(at.x)
         self._inside, self._outside = z, at.x
-        self._origin = z.origin if isinstance(z, Place) else None
+        self._root = z.root if isinstance(z, Place) else None
         unit = self._unit or 1.0
         return Point(z, at.value / unit, at.error / unit)
 
@@ -181,10 +181,10 @@ class Units:
             return z * self._scale
         before = self._outside
         assert isinstance(self._scale, float)
-        if isinstance(before, Place) and self._origin is z.origin:
+        if isinstance(before, Place) and self._root is z.root:
             return before.elsewhere(z.indices, z.values * self._scale).stand_in
-        self._origin = z.origin
-        return z.times(self._scale).stand_in
+        self._root = z.root
+        return z.times(self._scale).written().stand_in
 
     def _moved(self, moved: Moved) -> Moved:
         return Moved(self._point(moved.to))

@@ -10,7 +10,7 @@ import numpy as np
 from gracezo.core.asks import Decided, Moved, OutOfQueries, Point, Steps
 from gracezo.core.keys import Key
 from gracezo.core.method import Estimator, Problem, uses
-from gracezo.core.places import LARGE, Place, dense
+from gracezo.core.places import LARGE, Place, dense, lean
 from gracezo.core.precision import ULP
 from gracezo.core.result import Finish, GradientEstimate, Status
 from gracezo.core.steps import in_batches, reserving
@@ -260,7 +260,7 @@ def sizes_of(problem: Problem, x: FloatArray) -> FloatArray:
     magnitude; else one for all: |x0| if that is large, the width of the bounds if that is small.
     """
     if problem.scale is not None:
-        return problem.scale
+        return problem.scale[:1] if lean(problem.scale) else problem.scale
     box = problem.bounds
     room = (
         np.full(1, np.inf) if box is None else np.where(box.upper > box.lower, box.upper - box.lower, np.inf)
