@@ -1,5 +1,10 @@
 """Zeroth-order optimisation in very high dimension, when few coordinates matter at a time.
 
+`minimize` finds a minimum of a function by its values alone, `least_squares` fits one that has many outputs,
+`screen` ranks what matters over a box, `estimate_gradient` and `estimate_jacobian` tell what matters at a
+point. `Command` makes a function of a program, `resume` goes on with a run from its journal, `Optimizer` is
+told the values instead of asking for them. Start: https://github.com/gracezo/gracezo/tree/main/docs/start
+
 Importing this package loads nothing else: each name below is loaded when it is first used (SPEC 1 of
 Scientific Python, PEP 562).
 """

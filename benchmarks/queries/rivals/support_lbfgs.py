@@ -1,6 +1,6 @@
 """One full finite-difference gradient, then L-BFGS-B on its support; again when that is done.
 
-The support is where the gradient exceeds a thousandth of its largest entry and the rounding of f. When
+The support is where the gradient exceeds a thousandth of its largest entry and the rounding error of f. When
 L-BFGS-B gains no more there, a full gradient at that point adds what is missing: a strong and simple way to
 use sparsity when d queries are affordable. When forward differences gain nothing, central ones take over.
 """

@@ -220,8 +220,8 @@ def loaded(option: str, path: Path) -> FloatArray:
             with np.load(path, allow_pickle=False) as arrays:
                 loaded = arrays["x"]
         elif path.suffix == ".json":
-            held = json.loads(path.read_text(encoding="utf-8"))
-            loaded = np.array(held["x"] if isinstance(held, dict) else held)
+            read = json.loads(path.read_text(encoding="utf-8"))
+            loaded = np.array(read["x"] if isinstance(read, dict) else read)
         elif path.suffix == ".csv":
             loaded = _column(path)
         else:

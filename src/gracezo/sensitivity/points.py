@@ -37,9 +37,9 @@ def spread(first: FloatArray, key: Key) -> Iterator[FloatArray]:
 def _further(points: FloatArray, rng: np.random.Generator) -> FloatArray:
     """Return as many points as there are, in the slices that hold none when they are cut in halves."""
     count, d = points.shape
-    held = np.minimum((2 * count * points).astype(np.int64), 2 * count - 1)
+    taken = np.minimum((2 * count * points).astype(np.int64), 2 * count - 1)
     empty = np.ones((2 * count, d), np.bool_)
-    np.put_along_axis(empty, held, False, axis=0)
+    np.put_along_axis(empty, taken, False, axis=0)
     slices = np.nonzero(empty.T)[1].reshape(d, count)
     placed = rng.permuted(slices, axis=1).T
     return np.asarray((placed + rng.random((count, d))) / (2 * count))

@@ -237,8 +237,8 @@ def _inside(
             if len(near) == 0:
                 break
             certain = np.concatenate([certain, near])
-            held = np.linalg.qr(rows[:, :k].T @ weights.columns(certain, probes), mode="complete")[0]
-            inner = rows[:, :k] @ held[:, len(certain) :]
+            basis = np.linalg.qr(rows[:, :k].T @ weights.columns(certain, probes), mode="complete")[0]
+            inner = rows[:, :k] @ basis[:, len(certain) :]
         inside[k] = certain
     return inside
 

@@ -69,7 +69,7 @@ STRIDE = 30.0
 NOISY_LOOKS = 4
 """Distances that a first look at a noisy f tries."""
 SEEN = 30.0
-"""Times the rounding of f above which a change of f is seen plainly enough to tell a slope."""
+"""Times the rounding error of f above which a change of f is seen plainly enough to tell a slope."""
 UNSEEN = 0.1
 """Share of a whole that does not show beside its error: of a promise, of a slope, of a length."""
 SLIGHT = 0.15

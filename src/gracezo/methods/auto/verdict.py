@@ -98,7 +98,7 @@ class Verdict:
             return "f is coarse (few digits, or counts), and falls no further by more than one of its steps"
         mixed = exact and self._mixed()
         if mixed or self._hides():
-            hides = f"the {'rounding' if exact else 'noise'} of f hides what may be left to be found"
+            hides = f"the {'rounding error' if exact else 'noise'} of f hides what may be left to be found"
             return _MIXED if mixed else hides
         dropped = np.zeros(len(self.support))
         dropped[: len(self.given_up)] = self.given_up
