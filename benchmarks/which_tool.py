@@ -1,10 +1,10 @@
 """Which tool for which function: queries until 99 % of the possible decrease is reached, by six tools.
 
-Run: python -m benchmarks.which_tool [--cases sparse,dense] [--seeds 3] [--again]
+Run: python -m benchmarks.which_tool [--cases sparse,dense] [--tools auto,global] [--seeds 3]
 
-Runs are kept in out/which-tool.json (delete it, or --again, to measure anew); the table goes between the
-marks of docs/which-tool.md. A call of the function is a query, whoever makes it: one wrapper counts, and
-ends a run at its target or at the budget. With noise, the value without it decides whether the target is
+The table goes between the marks of docs/which-tool.md; what is not run again stays there as it is, and the
+lines below say what was run when. A call of the function is a query, whoever makes it: one wrapper counts,
+and ends a run at its target or at the budget. With noise, the value without it decides whether the target is
 reached. A tool that is not made for a case is left out of it. The cases were chosen to show where each tool
 is at home, before any was run.
 """
@@ -12,25 +12,25 @@ is at home, before any was run.
 from __future__ import annotations
 
 import argparse
-import json
+import re
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import partial
-from pathlib import Path
 from statistics import median
 from typing import Any
 
 import cma
 import numpy as np
 from bayes_opt import BayesianOptimization
-from benchmarks.page_table import made_with, put, seeds
+from benchmarks.page_table import DOCS, made_with, places, put, seeds
 from scipy.optimize import Bounds, minimize
 
 import gracezo
 
 Array = np.ndarray[Any, np.dtype[np.float64]]
-KEPT, PAGE = Path("out/which-tool.json"), Path("docs/which-tool.md")
+PAGE = DOCS / "which-tool.md"
 LEFT = 0.01  # of the possible decrease, at the target
 
 
@@ -293,20 +293,40 @@ def cell(runs: list[int | None]) -> str:
     return f"{median(there):,.0f}" + (f" ({len(there)} of {len(runs)})" if len(there) < len(runs) else "")
 
 
-def table(kept: dict[str, dict[str, list[int | None]]]) -> str:
-    """Write the table, the best of each row in bold."""
-    tools = [tool for tool in TOOLS if any(tool in kept[case] for case in kept)]
-    lines = ["| | " + " | ".join(TOOLS[tool][0] for tool in tools) + " |", "|---" * (len(tools) + 1) + "|"]
-    for case, make in CASES.items():
-        if case not in kept:
-            continue
-        rows = kept[case]
-        whole = {t: median(r) for t, r in rows.items() if None not in r}  # type: ignore[type-var]
-        best = min(whole, key=lambda t: float(whole[t] or 0)) if whole else None
-        cells = [
-            (f"**{cell(rows[t])}**" if t == best else cell(rows[t])) if t in rows else "–" for t in tools
-        ]
-        lines.append(f"| {(make.__doc__ or '').rstrip('.')} | " + " | ".join(cells) + " |")
+def standing(page: str) -> tuple[dict[tuple[str, str], str], list[str]]:
+    """Return the cells that a page has, by the names of row and column, and the lines below the table."""
+    rows = [
+        [cell.strip(" *") for cell in line.strip("|").split("|")]
+        for line in page.splitlines()
+        if line[:1] == "|"
+    ]
+    below = [line for line in page.splitlines() if line and line[0] != "|"]
+    if not rows:
+        return {}, below
+    return {
+        (row[0], name): cell for row in rows[2:] for name, cell in zip(rows[0][1:], row[1:], strict=True)
+    }, below
+
+
+def about(case: str) -> str:
+    """Return what a row is called."""
+    return (CASES[case].__doc__ or "").rstrip(".")
+
+
+def table(cells: dict[tuple[str, str], str]) -> str:
+    """Write the table, the fewest queries of each row in bold, if all instances were solved with them."""
+    titles = [title for title, *_ in TOOLS.values()]
+    lines = ["| | " + " | ".join(titles) + " |", "|---" * (len(titles) + 1) + "|"]
+    for case in CASES:
+        row = {title: cells.get((about(case), title), "–") for title in titles}
+        solved = {
+            title: float(text.replace(",", ""))
+            for title, text in row.items()
+            if re.fullmatch("[0-9,]+", text)
+        }
+        best = min(solved, key=solved.__getitem__, default=None)
+        shown = [f"**{text}**" if title == best else text for title, text in row.items()]
+        lines.append(f"| {about(case)} | " + " | ".join(shown) + " |")
     return "\n".join(lines)
 
 
@@ -314,22 +334,23 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cases", default=",".join(CASES))
     parser.add_argument("--tools", default=",".join(TOOLS))
-    parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("--again", action="store_true", help="measure what is kept anew")
+    parser.add_argument("--seeds", type=int, default=3)
     chosen = parser.parse_args()
-    kept: dict[str, dict[str, list[int | None]]] = json.loads(KEPT.read_text()) if KEPT.exists() else {}
+    tools = chosen.tools.split(",")
+    versions = made_with("cma", "bayesian-optimization")
+    made = f"seeds {seeds(0, chosen.seeds)}; {versions}; {datetime.now(UTC).date()}"
     for case in chosen.cases.split(","):
-        for tool in chosen.tools.split(","):
-            if not TOOLS[tool][2](CASES[case](0)) or (tool == "global" and "global" not in gracezo.methods()):
-                continue
-            runs = [] if chosen.again else kept.get(case, {}).get(tool, [])
-            runs = runs[: chosen.seeds] + [run(case, tool, seed) for seed in range(len(runs), chosen.seeds)]
-            kept.setdefault(case, {})[tool] = runs
-            print(f"{case:12} {tool:12} {cell(runs):>16}   {runs}", flush=True)
-            KEPT.parent.mkdir(exist_ok=True)
-            KEPT.write_text(json.dumps(kept))
-    others = made_with("cma", "bayesian-optimization")
-    put(PAGE, "which-tool", f"{table(kept)}\n\nSeeds {seeds(0, chosen.seeds)}; {others}.")
+        found = {}
+        for tool in tools:
+            if TOOLS[tool][2](CASES[case](0)):
+                runs = [run(case, tool, seed) for seed in range(chosen.seeds)]
+                found[about(case), TOOLS[tool][0]] = cell(runs)
+                print(f"{case:12} {tool:12} {cell(runs):>16}   {runs}", flush=True)
+        text = next(text for name, _, text in places(PAGE) if name == "which-tool")
+        cells, below = standing(text)
+        told = f"{', '.join(TOOLS[tool][0] for tool in tools)}: {made}."
+        below = [line for line in below if line.partition(":")[0] != told.partition(":")[0]]
+        put(PAGE, "which-tool", "\n\n".join([table(cells | found), *below, told]))
 
 
 if __name__ == "__main__":
