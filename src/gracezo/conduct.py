@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from scipy.optimize import OptimizeResult
@@ -61,7 +60,7 @@ class Call:
 
     def _told(self, *takers: Callable[..., Any], **instead: Any) -> dict[str, Any]:
         """Return the arguments that these functions take."""
-        names = {name for taker in takers for name in _parameters(taker)}
+        names = {name for taker in takers for name in inspect.signature(taker).parameters}
         told = {name: value for name, value in self._given.items() if name in names}
         if "x" in self._given:
             told |= {"x0": self._given["x"], "called": "x"}
@@ -154,9 +153,3 @@ def conduct(
             f"; of {workers} workers at most {run.widest} had work: batch={workers} would use all"
         )
     return result
-
-
-@cache
-def _parameters(taker: Callable[..., Any]) -> frozenset[str]:
-    """Return the names of what a function of ours takes."""
-    return frozenset(inspect.signature(taker).parameters)

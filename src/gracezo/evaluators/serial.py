@@ -25,7 +25,6 @@ class Serial:
 
     def __init__(self, objective: Objective, copy: bool = True) -> None:
         self._objective = objective
-        self._prices = prices(objective)
         self._copy = copy
         self._own = threading.local()  # buffers: of each thread one
         self.unfinished = 0
@@ -45,7 +44,7 @@ class Serial:
     def __call__(self, ask: Ask) -> Generator[list[Answer], None, None]:
         """Yield the answers in the order of the rows, one call of f at a time."""
         seeds, one, written = seeds_of(ask), self._objective.one, self._writing(ask)
-        priced = self._prices and seeds is None
+        priced = seeds is None and prices(self._objective)
         for row in range(len(ask)):
             point = None if priced else written(ask, row)
             with listening:

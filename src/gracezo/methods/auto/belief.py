@@ -137,11 +137,10 @@ class Belief:
 
         Groups are few, and what this takes is the number of operations on arrays: each is done in place.
         """
-        said = np.array(
-            [(group.u * group.u, group.error * group.error, group.squares, group.spread) for group in heard]
-        )
-        square, blur, squares, spread = said.reshape(-1, 4).T[:, :, None]
-        known = np.minimum(1.0 - self.density.none(self.unseen * spread), 1.0 - constants.RULED_OUT)
+        spread = np.array([group.spread for group in heard])
+        known = np.minimum(1.0 - self.density.none(self.unseen * spread), 1.0 - constants.RULED_OUT)[:, None]
+        said = np.array([(group.u * group.u, group.error * group.error, group.squares) for group in heard])
+        square, blur, squares = said.reshape(-1, 3).T[:, :, None]
         variance = squares * squared
         variance += blur
         like: FloatArray = -0.5 * square / variance

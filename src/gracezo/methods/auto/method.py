@@ -23,7 +23,7 @@ from gracezo.methods.auto.ways import Ledger
 from gracezo.methods.auto.ways.bandit import Bandit, Ways
 from gracezo.methods.auto.ways.gradients import Dense, Nonsmooth
 from gracezo.methods.auto.ways.sparse import Sparse
-from gracezo.methods.auto.ways.values import Coordinates, Far
+from gracezo.methods.auto.ways.values import Coordinates, Far, off_the_plateau
 from gracezo.methods.grouped import Grouped
 
 
@@ -103,9 +103,11 @@ class Descent:
             yield Moved(at)
         exact = not self._problem.noise and not self._problem.random
         try:
-            at = yield from answering(self._sparse.begin(at, key), exact, self._lowest)
+            at, finish = yield from answering(self._begin(at, key), exact, self._lowest)
         except OutOfQueries:
             return Finish(Status.SPENT, "the queries are spent before anything could be found")
+        if finish is not None:
+            return finish
         noise = self._sparse.noise
         exact = (noise == 0.0 or self._sparse.differences.values.coarse) and not self._problem.random
         yield Decided(self._kind(exact))
@@ -119,6 +121,25 @@ class Descent:
             at, finish = yield from reserving(descent, constants.ANSWERS)
             return replace(finish, answer=(yield from measured_again(at, noise)))
         return (yield from descent)[1]
+
+    def _begin(self, at: Point, key: Key) -> Steps[tuple[Point, Finish | None]]:
+        """Take the first look; from a plateau of a box, go to where f is lower at once, and look there.
+
+        Return where that is, and why nothing is to be found, if that is known.
+        """
+        at = yield from self._sparse.begin(at, key)
+        if not self._sparse.flat:
+            return at, None
+        lower, changed = yield from off_the_plateau(self._sparse, at, key.child(0, 4).generator())
+        if lower is at:
+            rises = "f is flat around x0, and rises where many coordinates are at their far bounds"
+            return at, Finish(Status.NOTHING_TO_FIND, f"nothing to find: {rises}") if changed else None
+        yield Moved(lower)
+        yield Decided("f is flat around x0: the run goes on where many coordinates are at their far bounds")
+        self._sparse.differences.forget()
+        at = yield from self._sparse.begin(lower, key.child(0, 5))
+        again = "f is flat around x0, and around where it is lower with many coordinates at their far bounds"
+        return at, Finish(Status.STUCK, again) if self._sparse.flat else None
 
     def _descend(self, at: Point, key: Key) -> Steps[tuple[Point, Finish]]:
         """Go down until nothing is left or the queries are spent; return where that was, and why."""

@@ -152,9 +152,8 @@ class Density:
         return self._weights
 
     def none(self, n: np.ndarray) -> np.ndarray:
-        """Return the probability that a set of n holds none, for each n; in a column, if n is one."""
-        shares = np.asarray(np.exp(n.reshape(-1, 1) * -self._rho) @ self._posterior)
-        return shares.reshape(n.shape)
+        """Return the probability that a set of n holds none, for each n."""
+        return np.asarray(np.exp(-np.multiply.outer(n, self._rho)) @ self._posterior)
 
     def one(self, n: np.ndarray) -> np.ndarray:
         """Return the probability that a set of n holds exactly one, for each n."""

@@ -69,6 +69,52 @@ def test_a_probability_next_to_one_is_left_by_moves_that_slopes_do_not_promise()
     assert spent <= 600
 
 
+def test_a_probability_in_single_precision_is_left_though_most_of_its_changes_are_rounded_away() -> None:
+    solved = 0
+    for seed in range(10):
+        f = Margin(seed, level=7.0, steep=0.25)  # two or three steps of single precision below one
+
+        def rounded(x: FloatArray, f: Margin = f) -> float:
+            return float(np.float32(f(x)))
+
+        bounds = [(0.0, 1.0)] * D
+        solved += gracezo.minimize(
+            rounded, f.x0, bounds=bounds, target=0.0, max_queries=150, seed=seed
+        ).success
+    assert solved == 10
+
+
+def clipped(x: FloatArray) -> float:
+    """Return what is short of a demand, beyond a reserve."""
+    return -max(0.0, float(x[:25].sum()) - 10.0)
+
+
+@pytest.mark.parametrize("batch", [1, 3])
+def test_a_plateau_of_a_box_is_left_by_halves_of_the_coordinates(batch: int) -> None:
+    result = gracezo.minimize(clipped, np.full(50, 0.05), bounds=[(0.0, 1.0)] * 50, batch=batch, seed=1)
+    assert result.fun == pytest.approx(-15.0)
+
+
+@pytest.mark.parametrize(
+    ("fun", "status", "message", "queries"),
+    [
+        (lambda x: 1.0, 4, "all probes left the objective unchanged", 11),
+        (lambda x: max(0.0, float(x.sum()) - 12.0), 4, "flat around x0, and rises where many", 11),
+        (lambda x: -float(x[3] > 0.9), 5, "flat around x0, and around where it is lower", 17),
+    ],
+)
+def test_what_is_said_of_plateaus_and_what_it_costs(
+    fun: object, status: int, message: str, queries: int
+) -> None:
+    result = gracezo.minimize(fun, np.full(50, 0.05), bounds=[(0.0, 1.0)] * 50, seed=1)  # type: ignore[arg-type]
+    assert (result.status, result.nfev) == (status, queries)
+    assert message in result.message
+    for budget in range(1, 20):
+        short = gracezo.minimize(fun, np.full(50, 0.05), bounds=[(0.0, 1.0)] * 50, max_queries=budget, seed=1)  # type: ignore[arg-type]
+        assert short.nfev <= budget
+        assert short.fun == fun(short.x)  # type: ignore[operator]
+
+
 def test_points_are_the_same_whatever_the_evaluator_and_batches_are_filled() -> None:
     f, rows = Margin(1), Margin(1)
     bounds = [(0.0, 1.0)] * D
@@ -168,6 +214,19 @@ def test_sets_that_have_helped_may_fail_for_longer() -> None:
     offer = way.offer(at)
     assert offer is not None
     assert offer.rounds == 20  # sets of five
+
+
+def test_each_coordinate_is_tried_once_in_sets_of_one_size() -> None:
+    way, tried = far(Box.of(-1.0, 3.0, 100)), []
+    at = Point(np.zeros(100), 50.0)
+    for _ in range(5):  # every other of ten sets is kept
+        end, asked = told(way.leg(at), [at.value + 1.0, at.value - 1.0])
+        tried += [np.flatnonzero(x != at.x) for x in asked]
+        at = end
+    assert len(np.unique(np.concatenate(tried))) == 100
+    _, asked = told(way.leg(at), [at.value - 1.0])  # the next are of those refused, in sets of five
+    assert np.isin(np.flatnonzero(asked[0] != at.x), np.flatnonzero(at.x == 0.0)).all()
+    assert (asked[0] != at.x).sum() == 5
 
 
 def test_a_set_that_leaves_f_as_it_is_is_the_last() -> None:

@@ -299,8 +299,7 @@ class Inquiries:
     def cut(self, group: Group, at: int | None, count: int = 1) -> Inquiry:
         """Ask for U of all parts but the last, which follows by subtraction."""
         if at is None or count > 1:
-            size, parts = group.size, count + 1
-            stops = [group.start + size * part // parts for part in range(1, parts)]
+            stops = np.linspace(group.start, group.stop, count + 2).astype(np.int64).tolist()[1:-1]
         else:
             stops = [at]
         slices = list(zip([group.start, *stops], stops, strict=False))

@@ -92,13 +92,12 @@ class Prices:
         Either it holds a spike, which is found by cuts and labels; or it is background, of which each
         coordinate has its part, to be had by a query each.
         """
-        size = group.size
-        if size == 1 or group.rows:
+        if group.size == 1 or group.rows:
             return 1.0, 1.0
         chance = self.belief.holds(group)
         deviation = self.belief.deviation(group.squares, 0.0)
         spike = chance * max(1.0 - (deviation / group.u) ** 2, 0.0) if group.u else 0.0
-        cost = math.log2(size) + 1.0
+        cost = math.log2(group.size) + 1.0
         cost = min(cost, 2.0 / max(self.belief.density.alone(group.spread), TINY))
         return (spike, cost) if spike / cost > 1.0 / group.size else (1.0, float(group.size))
 

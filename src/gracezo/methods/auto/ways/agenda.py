@@ -300,23 +300,19 @@ class Agenda:
     def step_promise(self) -> float:
         """Return the decrease that the model promises for a step with what is known."""
         support, walls, told = self.parts.support, self.parts.walls, self._prediction
-        slopes = support.slopes
+        slopes, diagonal = support.slopes, support.diagonal
         # An answer changes few of many slopes, and a path takes time in proportion to their number.
         refresh = self.parts.refresh
         heard = 0 if told is None else refresh.answers - told.answers
         if told is None or heard >= constants.PRECISE * len(slopes) or (heard and not refresh.left):
-            promise = 0.0
-            if len(slopes):
-                path = self.parts.stepper.path()
-                # Walls may leave nothing of what the model hoped for; each coordinate alone has its part.
-                blocked = walls.stops is not None and not path.descends
-                promise = support.known if blocked else -path.predicted(1.0)
+            path = self.parts.stepper.path()
+            # Walls may leave nothing of what the model hoped for; each coordinate alone still has its part.
+            blocked = walls.stops is not None and not path.descends
+            promise = support.known if blocked else -path.predicted(1.0)
             told = self._prediction = _Prediction(len(slopes), refresh.answers, promise)
         # No step has been made yet along those found since: the model has their own curvature only.
-        if told.size == len(slopes):
-            return told.promise
         new = slice(told.size, None)
-        return told.promise + walls.promise(support.indices[new], slopes[new], support.diagonal[new])
+        return told.promise + walls.promise(support.indices[new], slopes[new], diagonal[new])
 
     def _refresh_cost(self) -> float:
         """Return the rounds until the gradient is known well enough: for all of it, or its largest part."""

@@ -214,7 +214,7 @@ class Bandit:
 
     def _choose(self, at: Point) -> None:
         """Let another way go on, if there is reason to."""
-        accounts, present = self._accounts, self._present
+        accounts, present, far = self._accounts, self._present, self._ways.far
         if self._stopped(at):
             if self.dense:
                 self._ways.nonsmooth.widen()
@@ -223,7 +223,7 @@ class Bandit:
             self._swept = at.value
             accounts[self._ways.dense].discredit()
             self._turn(accounts[self._ways.coordinates])
-        elif not self._contested or not present.record:
+        elif not present.record or not (self._contested or present.way is far or self._far_pays(at)):
             return
         elif present.way is self._ways.nonsmooth or present.record.idle or self._ended(present, at):
             self._close(at)
@@ -231,7 +231,7 @@ class Bandit:
             self._judge(at, self._trial)
         elif self._far_pays(at):
             present.end()
-            self._turn(accounts[self._ways.far], present)
+            self._turn(accounts[far], present)
         else:
             self._try_another(at)
 
@@ -341,7 +341,7 @@ class Bandit:
         return little or self._ways.dense.realised < constants.CLEARLY
 
     def _far_pays(self, at: Point, since: int = 0) -> bool:
-        """Whether moves to the bounds promise as much per round as the sparse way, and as it has brought.
+        """Whether moves to the bounds promise as much as slopes, and as the sparse way has brought.
 
         It is on a leg since so many rounds.
         """

@@ -116,6 +116,11 @@ class Sparse:
         """The value of f where it is."""
         return self._here.value
 
+    @property
+    def flat(self) -> bool:
+        """Whether nothing has changed f so far."""
+        return self._parts.search.flat and not len(self._parts.support)
+
     def begin(self, at: Point, key: Key) -> Steps[Point]:
         """Take the first look at f where the run begins; return the point with the value of f beside it."""
         problem, search = self._parts.problem, self._parts.search

@@ -21,14 +21,16 @@ moves Croce et al., *Sparse-RS*, AAAI 2022, for a given number of pixels).
 
 The sets have √d coordinates, so that √d of them are as many as all. Every other one should be lower if slopes
 are all that there is. When `TRUST` in a row are not, sets are too large, and halved: the more were kept, the
-more may fail in a row. A set that leaves f as it is says that few coordinates matter: these the search finds,
-and the way has nothing more to offer. No coordinate is moved twice, and none tried twice from one point with
-sets of one size.
+more may fail in a row; and so they are when each coordinate was tried once: those refused are worse than by
+chance. A set that leaves f as it is says that few coordinates matter: these the search finds, and the way has
+nothing more to offer. No coordinate is moved twice. A run that begins on a plateau of a box (a probability of
+exactly one, a capped resource) leaves it the same way, by halves of the coordinates.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -36,6 +38,7 @@ import numpy as np
 
 from gracezo.core.answers import lowest
 from gracezo.core.asks import Ask, OutOfQueries, Point, Role, SparseRows, Steps
+from gracezo.core.box import Box
 from gracezo.core.places import dense, replaced
 from gracezo.core.precision import ROOT, SHOWN, ULP
 from gracezo.core.steps import noting
@@ -275,6 +278,36 @@ def improvement(mean: float, deviation: float) -> float:
     return deviation * density - mean * 0.5 * math.erfc(ratio / math.sqrt(2.0))
 
 
+def to_the_far_end(at: Point, box: Box, sets: Sequence[IntArray]) -> Steps[tuple[Point, FloatArray]]:
+    """Move sets of coordinates, each by itself, to their farther bounds.
+
+    Return where the best of them leads, which need not be lower, and by how much each has changed f.
+    """
+    steps = [np.where(up >= down, up, -down) for down, up in (box.room(at.x, some) for some in sets)]
+    rows = SparseRows.stack([SparseRows.single(*move) for move in zip(sets, steps, strict=True)])
+    values = yield Ask(at.x, rows, Role.STEP)
+    best = lowest(values)
+    some, value = sets[best], float(values[best])
+    ends = np.where(steps[best] >= 0.0, box.upper[some], box.lower[some])
+    return Point(replaced(at.x, some, ends), math.inf if math.isnan(value) else value), values - at.value
+
+
+def off_the_plateau(sparse: Sparse, at: Point, rng: np.random.Generator) -> Steps[tuple[Point, bool]]:
+    """Leave a plateau of a box by long moves: halves of the coordinates, each to their farther bounds.
+
+    Return the lowest point, and whether f has changed at all.
+    """
+    box, free = sparse.walls.box, sparse.free
+    if box is None or not math.isfinite(sparse.walls.reach) or isinstance(free, Rest):
+        return at, False
+    sets: list[IntArray] = []
+    for _ in range(constants.PATIENCE):
+        drawn = rng.permutation(written(free))
+        sets += [np.sort(half) for half in np.array_split(drawn, 2) if len(half)]
+    lower, changes = yield from to_the_far_end(at, box, sets)
+    return lower if lower.value < at.value else at, bool((changes != 0.0).any())
+
+
 class Far:
     """Sets of coordinates, moved to their farther bounds.
 
@@ -298,12 +331,13 @@ class Far:
         self._size = 0 if isinstance(free, Rest) else math.isqrt(len(free))  # too many are not written down
         self._kept = 0  # sets
         self._left = free  # what was not moved yet
-        self._order: IntArray = _NONE  # what of it was not tried yet from the present point, in random order
+        # What of it was not tried yet in sets of this size, in random order.
+        self._order: IntArray = rng.permutation(written(free)) if self._size else _NONE
 
     def offer(self, here: Point) -> Offer | None:
         """Return what all sets promise; None where there is no far end, or sets were tried in vain."""
         sparse, n, reach = self._sparse, self._size, self._sparse.walls.reach
-        if n < 2 or sparse.noise or math.isinf(reach):
+        if n < 2 or (sparse.noise and not sparse.differences.values.coarse) or math.isinf(reach):
             return None
         mean = 0.5 * sparse.differences.curvatures.expected(sparse.size) * n * reach**2
         holds = -math.expm1(-sparse.share * n)
@@ -312,18 +346,25 @@ class Far:
 
     def leg(self, here: Point) -> Steps[Point]:
         """Try sets until one is kept; return the present point."""
-        self._order = self._rng.permutation(written(self._left))
         for _ in range(round(constants.TRUST) + self._kept):
-            if len(self._order) < self._batch * self._size:
-                break
+            while len(self._order) < self._batch * self._size:
+                self._halve()
+            if self._size < 2:
+                return here
             moved = yield from self._tried(here)
             if moved.value < here.value:
                 return moved
-            if abs(moved.value - here.value) <= self._sparse.differences.rounding:
+            differences = self._sparse.differences
+            if not differences.noise and abs(moved.value - here.value) <= differences.rounding:
                 self._size = 0  # few coordinates matter, and none of them is in the set
                 return here
-        self._size //= 2
+        self._halve()
         return here
+
+    def _halve(self) -> None:
+        """Go on with sets of half the size, of all that was not moved."""
+        self._size //= 2
+        self._order = self._rng.permutation(written(self._left))
 
     def _tried(self, at: Point) -> Steps[Point]:
         """Move some sets, each by itself; return where the best of them leads."""
@@ -332,13 +373,8 @@ class Far:
         n = self._batch * self._size
         drawn, self._order = self._order[:n], self._order[n:]
         sets = np.sort(drawn.reshape(self._batch, self._size))
-        steps = [np.where(up >= down, up, -down) for down, up in (box.room(at.x, some) for some in sets)]
-        rows = SparseRows.stack([SparseRows.single(*move) for move in zip(sets, steps, strict=True)])
-        values = yield Ask(at.x, rows, Role.STEP)
-        best = lowest(values)
-        some, value = sets[best], float(values[best])
-        if value < at.value:
+        moved, _ = yield from to_the_far_end(at, box, list(sets))
+        if moved.value < at.value:
             self._kept += 1
-            self._left = np.setdiff1d(written(self._left), some, assume_unique=True)
-        ends = np.where(steps[best] >= 0.0, box.upper[some], box.lower[some])
-        return Point(replaced(at.x, some, ends), math.inf if math.isnan(value) else value)
+            self._left = np.setdiff1d(written(self._left), np.flatnonzero(moved.x != at.x))
+        return moved
