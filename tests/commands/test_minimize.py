@@ -138,6 +138,7 @@ def test_a_second_interrupt_stops_at_once(folder: Path, module: str) -> None:
     [
         ("minimize --dim 5", 2, "name one function, as module:name, or one --command"),
         ("minimize nothing --dim 5", 2, "a function is named module:name; given: nothing"),
+        ("minimize model.py:f --dim 5", 2, "a module is named without .py: model:f"),
         ("minimize ./sim@{{input}} --dim 5", 2, "given: ./sim@{{input}}; a program goes behind --command"),
         ("minimize {m}:g --dim 5", 2, "{m}:g: AttributeError: module '{m}' has no attribute 'g'"),
         ("minimize no_such:f --dim 5", 2, "no_such:f: ModuleNotFoundError: No module named 'no_such'"),

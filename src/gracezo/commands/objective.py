@@ -273,6 +273,8 @@ def _imported(text: str) -> Callable[..., Any]:
     if not colon or not module or not path:
         program = "; a program goes behind --command" if " " in text or "{" in text else ""
         raise UsageError(f"a function is named module:name; given: {text}{program}")
+    if module.endswith(".py"):
+        raise UsageError(f"a module is named without .py: {module.removesuffix('.py')}:{path}")
     if "" not in sys.path and os.getcwd() not in sys.path:
         sys.path.insert(0, os.getcwd())  # as in `python -m`
     try:
