@@ -51,7 +51,7 @@ PATIENCE = 2
 """Times that the search may show nothing at one point before that is believed."""
 LOST = 0.08
 """Of a gradient by plain differences, and of a hundred coordinates more: what the search may lose before it
-gives up; a tenth with what it finds.
+gives up.
 """
 RANGE = 10.0
 """e-folds over which the size of a spike unlike those met is unknown."""

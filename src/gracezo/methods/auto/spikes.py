@@ -174,6 +174,11 @@ class Density:
         """The share of the coordinates that matter, in the mean of the posterior."""
         return float(self._rho @ self._posterior)
 
+    @property
+    def typical(self) -> float:
+        """The same in the geometric mean."""
+        return math.exp(float(np.log(self._rho) @ self._posterior))
+
     def alone(self, n: float) -> float:
         """Return the probability that a non-empty set of n holds exactly one."""
         single = self._singles.get(n)

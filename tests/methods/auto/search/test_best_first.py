@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from tests.methods.auto.rooms import written
 
-from gracezo.core.asks import Point
+from gracezo.core.asks import Ask, Point, Role, Steps
 from gracezo.core.types import FloatArray
 from gracezo.methods.auto import constants
 from gracezo.methods.auto.belief import Belief
+from gracezo.methods.auto.instrument.central import Pairs
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.instrument.look import Change, Request
 from gracezo.methods.auto.search import Search
@@ -17,7 +18,7 @@ from gracezo.methods.auto.search.alone import Found
 from gracezo.methods.auto.search.groups import Group, Several
 from gracezo.methods.auto.search.order import Order
 from gracezo.methods.auto.search.queue import Partition
-from gracezo.methods.auto.search.to_the_end import WholeSearch
+from gracezo.methods.auto.search.to_the_end import Allowance, WholeSearch
 
 
 def begun(d: int = 1000, kind: type[Search] = Search, found: dict[int, float] | None = None) -> Search:
@@ -239,3 +240,67 @@ class TestToTheEnd:
         top = search._top()
         assert top is not None
         assert top[0].u == 1.0
+
+
+class TestAllowance:
+    """What a search may take, given what plain differences would."""
+
+    def allowance(
+        self, noise: float = 0.0, coarse: bool = False
+    ) -> tuple[Allowance, WholeSearch, Differences]:
+        search = begun(100, WholeSearch)
+        assert isinstance(search, WholeSearch)
+        differences = Differences()
+        if noise:
+            differences.values.hear(noise, coarse)
+            differences.look_to_both_sides(Pairs(noise))
+        return Allowance(100), search, differences
+
+    def asked(self, allowance: Allowance, queries: int) -> None:
+        steps = allowance.ledger.keep(in_one_ask(queries))
+        next(steps)
+        with pytest.raises(StopIteration):
+            steps.send(np.zeros(queries))
+
+    def test_the_first_look_is_not_limited_where_f_may_be_noisy(self) -> None:
+        assert self.allowance()[0].left(*self.allowance()[1:]) == np.inf
+
+    def test_an_exact_function_leaves_enough_for_plain_differences(self) -> None:
+        allowance, search, differences = self.allowance()
+        self.asked(allowance, 3)
+        allowance.begin()
+        assert search.left == 100  # no sum is known by which one would follow
+        assert allowance.left(search, differences) == 115 - 3 - 100
+        search.root(1.0, 1e-9, 1e-8)
+        assert allowance.left(search, differences) == 115 - 3 - 99
+        assert allowance.plain(search, differences)
+
+    def test_noise_leaves_as_many_as_looks_to_both_sides_would_take(self) -> None:
+        allowance, search, differences = self.allowance(noise=0.1)
+        assert allowance.left(search, differences) == np.inf
+        self.asked(allowance, 20)
+        allowance.begin()
+        assert allowance.left(search, differences) == 2 * 115
+        assert differences.pairs is not None
+        assert differences.pairs.often(1.0, 4.0) == 4
+        assert allowance.left(search, differences) == 8 * 115
+        assert not allowance.plain(search, differences)
+
+    def test_a_coarse_function_is_searched_as_long_as_that_is_expected_to_pay(self) -> None:
+        allowance, search, differences = self.allowance(noise=0.1, coarse=True)
+        self.asked(allowance, 13)
+        assert allowance.left(search, differences) == 115 - 13 - 100  # in the first look
+        allowance.begin()
+        assert 2 * search.ahead > 102
+        assert allowance.left(search, differences) == 2
+        for _ in range(10):
+            search.belief.density.saw_labels(100.0, True)
+        assert 2 * search.ahead < 102
+        assert allowance.left(search, differences) == 102
+        assert allowance.plain(search, differences)
+        self.asked(allowance, 3)
+        assert not allowance.plain(search, differences)
+
+
+def in_one_ask(queries: int) -> Steps[None]:
+    yield Ask.at(np.zeros(1), Role.PROBE, queries)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
 import gracezo
 from gracezo.core.result import GradientEstimate
 from gracezo.core.types import FloatArray
+from gracezo.methods.auto import constants
 from gracezo.problems import Distance
 
 
@@ -243,6 +246,80 @@ def test_no_gradient_costs_more_than_a_tenth_above_plain_differences(tol: float 
 
         estimate = gracezo.estimate_gradient(fun, np.zeros(300), seed=seed, tol=tol)
         assert estimate.queries <= 1.1 * 300 + 10
+
+
+def steps(fun: Callable[[FloatArray], float], size: float) -> Callable[[FloatArray], float]:
+    """Return a function that is known to whole steps only."""
+    return lambda x: float(np.floor(fun(x) / size) * size)
+
+
+def drawn(rng: np.random.Generator, d: int) -> dict[str, Callable[[FloatArray], float]]:
+    """Return functions of all kinds."""
+    dense, sparse, c = rng.normal(size=d), np.zeros(d), rng.normal(size=d)
+    sparse[rng.choice(d, min(d, 4), replace=False)] = 1.0
+    power = rng.permutation(np.arange(1.0, d + 1.0) ** -rng.uniform(0.3, 2.5))
+    bends, level = rng.choice([0.0, 1.0]) * rng.random(d), 10.0 ** rng.uniform(-4, 0)
+    smooth: dict[str, Callable[[FloatArray], float]] = {
+        name: lambda x, slopes=slopes: float(10.0 + slopes @ x + 0.5 * bends @ (x * x))  # type: ignore[misc]
+        for name, slopes in {
+            "dense": dense,
+            "sparse": sparse,
+            "power": power,
+            "tail": sparse + level * dense,
+        }.items()
+    }
+    return smooth | {
+        "kinks": lambda x: float(np.abs(x - c).sum()),
+        "exponential": lambda x: float(np.exp(0.1 * dense @ x)),
+        "jump": lambda x: float(dense @ x + (x[0] > 0.0)),
+        "offset": lambda x: 1e8 + smooth["dense"](x),
+        "coarse dense": steps(smooth["dense"], level),
+        "coarse sparse": steps(smooth["sparse"], level),
+        "coarse in one": lambda x: float(x[0] > 1e-3),
+        "single precision": lambda x: float(np.float32(smooth["dense"](x))),
+        "count": lambda x: float(np.sum(x > c)),
+        "weighted count": lambda x: float(np.sum(np.abs(dense) * (x > c))),
+    }
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_no_function_costs_more_than_a_tenth_above_plain_differences(seed: int) -> None:
+    """Coarse ones, whose first look may take 13, no more than three above that; and claims are true."""
+    rng = np.random.default_rng([seed, 11])
+    d = int(rng.choice([1, 2, 5, 10, 20, 30, 50, 100, 300]))
+    x0 = rng.choice([0.0, 1.0]) * rng.normal(size=d)
+    for name, fun in drawn(rng, d).items():
+        tol = None if rng.random() < 0.7 else 10.0 ** -int(rng.integers(1, 5))
+        found = gracezo.estimate_gradient(fun, x0, seed=seed, tol=tol)
+        coarse = any(word in name for word in ("coarse", "count", "single"))
+        assert found.queries <= 1.1 * d + 10 + 3 * (coarse and d <= 20), (name, d)
+        assert np.all(found.errors > 0.0), (name, d)
+
+
+@pytest.mark.parametrize("size", [1e-4, 1e-2, 1.0])
+@pytest.mark.parametrize("d", [100, 1000])
+def test_a_step_right_at_the_point_is_no_jump(size: float, d: int) -> None:
+    """floor(f) where f is a whole number: f changes right here, and not beside."""
+    gradient, _ = tail(1, 0.0, d)
+    found = gracezo.estimate_gradient(
+        steps(lambda x: float(10.0 + gradient @ x + 0.5 * (x @ x)), size), np.zeros(d), seed=1
+    )
+    off = np.abs(found.values - gradient[found.indices])
+    assert np.mean(off <= 2.0 * found.errors) >= 0.95
+
+
+@pytest.mark.parametrize("d", [3, 30])
+def test_a_noisy_search_ends_by_what_looks_at_each_coordinate_would_take(d: int) -> None:
+    """As careful as its most careful one, which is repeated 256 times at most; the first look comes first."""
+    for seed in range(3):
+        noise = np.random.default_rng(seed)
+        slopes = noise.normal(size=d)
+
+        def fun(x: FloatArray, slopes: FloatArray = slopes, noise: np.random.Generator = noise) -> float:
+            return float(1.0 + slopes @ x + 0.5 * (x @ x) + noise.normal())
+
+        found = gracezo.estimate_gradient(fun, np.zeros(d), seed=seed)
+        assert found.queries <= 40 + 2 * constants.REPEATS * (1.1 * d + 10)
 
 
 def test_a_tolerance_is_met_on_a_power_law_for_few_queries() -> None:

@@ -37,6 +37,8 @@ class Pairs:
         self.noise = noise
         self.repeats = 1
         """How often a look is repeated when nothing is known of what it will show."""
+        self.most_repeats = 1
+        """How often the most careful look so far was repeated."""
         self._regular = 0.0  # how far f was seen to bend regularly
         self._irregular = math.inf  # how far it was seen not to
         self._wave = math.inf  # λ
@@ -141,9 +143,12 @@ class Pairs:
 
     def often(self, error: float, about: float) -> int:
         """Return how often a look of that error is to be repeated, to tell what it is about from nothing."""
-        if about == 0.0:
-            return self.repeats
-        return int(np.clip(math.ceil((2.0 * constants.TRUST * error / about) ** 2), 1, constants.REPEATS))
+        often = self.repeats
+        if about != 0.0:
+            needed = math.ceil((2.0 * constants.TRUST * error / about) ** 2)
+            often = int(np.clip(needed, 1, constants.REPEATS))
+        self.most_repeats = max(self.most_repeats, often)
+        return often
 
     def telling(self, slope: float, length: float) -> float:
         """Return how far one coordinate should be asked, no farther than `length`, for one pair to tell."""

@@ -114,6 +114,10 @@ class FirstLook:
         if self._on_parabola(0.0):
             yield from self._exact(at)
             return 0.0
+        if found[0] == found[2]:
+            # A step right here, and nothing beside it: floor(x) at a whole number.
+            self._coarse = yield from self._same_again(at)
+            return abs(found[0]) / math.sqrt(12.0)
         if (yield from self._absorbed(at)):
             return 0.0
         if abs(found[2] - found[0]) < 0.5 * abs(found[0]) and (yield from self._jumps(at)):
@@ -246,10 +250,13 @@ class FirstLook:
         yield from self._ask(at, [farthest * share if beyond else farthest / share for share in _BEYOND])
         step = self._step(at) or grid(np.array([at.value, *self._seen]))
         step = step or min(abs(moved) for _, moved in self._looks if moved)
-        # Counts of something random are coarse too, but they are noise.
-        again = yield Ask.at(at.x, Role.AGAIN, 2)
-        self._coarse = bool((again == at.value).all())
+        self._coarse = yield from self._same_again(at)
         return step / math.sqrt(12.0)
+
+    def _same_again(self, at: Point) -> Steps[bool]:
+        """Return whether f is the same when asked again: counts of something random are coarse, but noise."""
+        again = yield Ask.at(at.x, Role.AGAIN, 2)
+        return bool((again == at.value).all())
 
     def _level(self, at: Point, first: float = 0.0) -> Steps[float]:
         """Return the standard deviation of the noise, as far as it exceeds rounding."""

@@ -142,18 +142,15 @@ class Slopes:
             if pairs is not None:
                 yield from self.refine(at, pairs, some)
             near = [j for j in some if math.isnan(self.found[j].error)]
-            yield from self._look_near(at, near)
+            yield from self.look_again(at, near)
             self.found = {j: slope for j, slope in self.found.items() if not math.isnan(slope.error)}
 
     def blurred(self, tau: float) -> list[int]:
         """Return those whose derivative was read from a sum that a background τ blurs more than was known."""
-        return [j for j, slope in self.found.items() if tau * slope.others > 2.0 * slope.error]
+        return sorted(j for j, slope in self.found.items() if tau * slope.others > 2.0 * slope.error)
 
-    def look_again(self, at: Point, tau: float) -> Steps[None]:
-        """Look at those alone."""
-        return self._look_near(at, sorted(self.blurred(tau)))
-
-    def _look_near(self, at: Point, which: Sequence[int]) -> Steps[None]:
+    def look_again(self, at: Point, which: Sequence[int]) -> Steps[None]:
+        """Look at some alone, near by."""
         if requests := [request for j in which if (request := self._near(j)) is not None]:
             yield from answered(at, requests)
 
@@ -228,7 +225,7 @@ class Slopes:
         self, order: Order, position: int, about: float, slopes: FloatArray, errors: FloatArray
     ) -> Request:
         weight = float(order.weights[position])
-        look = self.differences.across(weight**2, weight * about, room=order.room(position, position + 1))
+        look = self.differences.forward(weight**2, weight * about, room=order.room(position, position + 1))
 
         def absorb(change: Change) -> None:
             value, error = self.differences.read(look, change)

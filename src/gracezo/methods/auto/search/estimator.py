@@ -15,16 +15,17 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import numpy as np
 from scipy.special import ndtri, stdtrit
 
-from gracezo.core.asks import OutOfQueries, Point, Steps
+from gracezo.core.asks import Ask, OutOfQueries, Point, Steps
 from gracezo.core.box import Box
 from gracezo.core.keys import Key
 from gracezo.core.result import GradientEstimate
-from gracezo.core.steps import in_batches
-from gracezo.core.types import IntArray
+from gracezo.core.steps import in_batches, relayed
+from gracezo.core.types import FloatArray, IntArray
 from gracezo.core.walls import Walls
 from gracezo.estimators.noise import POINTS
 from gracezo.methods.auto import constants
@@ -33,13 +34,13 @@ from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.instrument.look import answered
 from gracezo.methods.auto.search.alone import Slope, Slopes
 from gracezo.methods.auto.search.order import outside
-from gracezo.methods.auto.search.to_the_end import WholeSearch
-from gracezo.methods.auto.ways import Ledger
+from gracezo.methods.auto.search.to_the_end import Allowance, TooDear, WholeSearch
 
 # The noise is measured with some five degrees of freedom: by so much errors have to be wider for 95 % of
 # the values to lie within two of them (the quantile of Student's t over that of the normal distribution).
 _STUDENT = float(stdtrit(POINTS - 2, 0.975) / ndtri(0.975))
 _HIDING = 1e-4  # times the norm found: what may hide beside any of so many, summed over all pairs of them
+R = TypeVar("R")
 _NONE: IntArray = np.zeros(0, np.int64)
 
 
@@ -142,7 +143,6 @@ class Estimation:
         found: Mapping[int, Slope] | None = None,
     ) -> None:
         self._of, self._at, self._key = of, at, key
-        self._ledger = Ledger(of.batch)
         self._noise = of.noise  # as far as it is known before a look
         self._known = known
         self._again = before is not None
@@ -150,6 +150,7 @@ class Estimation:
         self._slopes: Slopes = Slopes(differences, Walls(of.bounds), found)
         belief = Belief(self._size) if before is None else before._search.belief
         self._search: WholeSearch = WholeSearch(differences, belief, self._slopes.take, self._slopes.walls)
+        self._allowance = Allowance(self._size)
         self.lost = False
         """Whether the search was given up, or had to end, before it had read f."""
 
@@ -170,25 +171,52 @@ class Estimation:
 
     def counted(self) -> Steps[GradientEstimate]:
         """Make the estimate, and count what it asks."""
-        return self._ledger.keep(self._made())
+        return self._allowance.ledger.keep(self._made())
 
     def _made(self) -> Steps[GradientEstimate]:
         """Search, measure the rest if that is most of it, and refine where f is noisy."""
         try:
-            settled = yield from self._searched()
-            pairs = self._slopes.differences.pairs
-            if pairs is not None:
-                yield from self._slopes.refine(
-                    self._at, pairs, self._slopes.found.keys() - set(self._known.tolist())
-                )
-            else:
-                yield from self._slopes.look_again(self._at, self._search.belief.tau)
+            settled = yield from self._afforded(self._searched())
+            yield from self._refined()
             self.lost = not settled
-            if self.lost and self._of.wanted.whole:
+            if self.lost and self._of.wanted.whole and self._plain:
                 yield from self._measure_all()
         except OutOfQueries:
             self.lost = True
         return self._estimate
+
+    def _afforded(self, steps: Steps[R]) -> Steps[R | None]:
+        """Run steps as long as they leave enough for plain differences; return None if they did not."""
+
+        def asked(ask: Ask) -> Steps[FloatArray]:
+            if len(ask) > self._left:
+                raise TooDear
+            return (yield ask)
+
+        try:
+            return (yield from relayed(steps, asked))
+        except TooDear:
+            return None
+
+    @property
+    def _plain(self) -> bool:
+        return self._allowance.plain(self._search, self._slopes.differences)
+
+    @property
+    def _left(self) -> float:
+        """The queries that may be asked still, but for plain differences and looks at what is blurred."""
+        left = self._allowance.left(self._search, self._slopes.differences)
+        return left - len(self._slopes.blurred(self._search.belief.tau))
+
+    def _refined(self) -> Steps[None]:
+        """Look once more at what was found: all of it where f is noisy, what is blurred where it is not."""
+        pairs, slopes = self._slopes.differences.pairs, self._slopes
+        if pairs is not None:
+            found = slopes.found.keys() - set(self._known.tolist())
+            yield from self._afforded(slopes.refine(self._at, pairs, found))
+            return
+        blurred = slopes.blurred(self._search.belief.tau)
+        yield from slopes.look_again(self._at, blurred[: int(min(self._left, 0.0)) or None])
 
     @property
     def _estimate(self) -> GradientEstimate:
@@ -221,12 +249,15 @@ class Estimation:
         if self._again:
             search.go_on()
             yield from self._measure(self._known)
+            self._allowance.begin()
             searches = 1
         while True:
             yield from self._sum_of_all(searches)
             if searches == 0 and self._surprised:
                 search = self._begin_anew()
                 continue
+            if searches == 0:
+                self._allowance.begin()
             self._look_back()
             if search.flat:
                 return True
@@ -248,8 +279,7 @@ class Estimation:
                     return self._enough
                 continue
             hidden, found = 1.0, len(self._slopes)
-            if (yield from self._lost(few)):
-                return False
+            yield from self._search_on(few)
             reached, idle = self._negligible, searches > 1 and not noisy and len(self._slopes) == found
             told = told if idle else []
             claims = (
@@ -259,14 +289,10 @@ class Estimation:
             if not claims and (idle or self._checked):
                 return self._enough
 
-    def _lost(self, few: float) -> Steps[bool]:
-        """Search under these weights; return whether plain differences have become cheaper."""
+    def _search_on(self, few: float) -> Steps[None]:
+        """Search under these weights."""
         search = self._search
         while not (self._ended(few) or (self._negligible and not search.busy)):
-            spent = self._ledger.queries + search.left + len(self._slopes.blurred(search.belief.tau))
-            lost = spent > self._size + constants.LOST * (self._size + 100)
-            if lost and not self._slopes.differences.noise:  # noise makes plain differences dearer by far
-                return True
             requests = search.requests(self._of.batch)
             if not requests:
                 break
@@ -274,7 +300,6 @@ class Estimation:
             self._look_back()
             if self._negligible and not search.asking:
                 break
-        return False
 
     @property
     def _surprised(self) -> bool:

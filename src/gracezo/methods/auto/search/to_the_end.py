@@ -2,6 +2,10 @@
 
 Here all groups stay open, whatever their price: each tells of the background, and may turn out to hold a
 spike when that has become known.
+
+A search is never dearer than plain differences by more than a tenth, and ten queries: each of its asks has to
+leave enough for these. What is noisy cannot be measured by so few; there a search ends when it has taken as
+many as looks to both sides of each coordinate alone would, each as careful as the most careful one so far.
 """
 
 from __future__ import annotations
@@ -10,14 +14,17 @@ import math
 
 import numpy as np
 
+from gracezo.core.asks import OutOfQueries
 from gracezo.core.types import FloatArray, IntArray
 from gracezo.methods.auto import constants
 from gracezo.methods.auto.belief import Evidences
+from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.search.best_first import Search
 from gracezo.methods.auto.search.explain import moment
 from gracezo.methods.auto.search.groups import Group
 from gracezo.methods.auto.search.order import Order, Rest, mean_square
 from gracezo.methods.auto.search.queue import Partition
+from gracezo.methods.auto.ways import Ledger
 
 
 class WholeSearch(Search):
@@ -161,15 +168,22 @@ class WholeSearch(Search):
         """The queries that it would take to measure all by plain differences, given the open groups.
 
         Those that have been taken out are known, and the last one of each other group follows by subtraction.
+        One that is asked alone just now may turn out not to be what the sums say, and is then not known.
         """
         return 0 if (best := self._best_bought) is None else self._left_of(best)
+
+    @property
+    def ahead(self) -> float:
+        """How many looks the search is expected to take: for each spike its cuts, and two more."""
+        share, n = self.belief.density.typical, 0 if self.order is None else len(self.order)
+        return share * n * (math.log2(1.0 / share) + 2.0)
 
     def _left_of(self, partition: Partition) -> int:
         order, groups = partition.order, partition.open.groups
         if partition is self.partition:
-            groups = [*groups, *(running.group for running in self._running)]
-        inside = ((order.count(group.start, group.stop), group.size) for group in groups)
-        return sum(count - (count == size) for count, size in inside)
+            groups += [running.group for running in self._running if running.group.size > 1]
+        whole = sum(order.count(group.start, group.stop) == group.size for group in groups)
+        return order.count(0, len(order)) - whole
 
     def _top(self) -> tuple[Group, float] | None:
         """Return the group to be asked in a search to the end: the best, or else the likeliest."""
@@ -183,3 +197,56 @@ class WholeSearch(Search):
         else:
             best = groups[int(np.argmax(likely))]
         return best, self._prices.of(best)
+
+
+class TooDear(OutOfQueries):
+    """Raised inside a search at an ask that would make it dearer than plain differences may become."""
+
+
+class Allowance:
+    """What a search may take: the one count of what it has, and of what plain differences still would.
+
+    Parameters
+    ----------
+    size
+        Number of coordinates that can move.
+    """
+
+    def __init__(self, size: int) -> None:
+        self._most = math.floor(size + constants.LOST * (size + 100)) - 1  # f(x) is one
+        self.ledger = Ledger(1)
+        """Counts what is asked."""
+        self._looked, self._first = False, 0  # whether a first look was taken, and what it has cost
+
+    def left(self, search: WholeSearch, differences: Differences) -> float:
+        """Return how many queries a search may still ask.
+
+        Of an exact function, so many that enough is left for plain differences. A coarse one is not taken
+        apart by subtraction, so that a search may use up what is left, if it is expected to end by then.
+        """
+        values, pairs = differences.values, differences.pairs
+        each = 1 if pairs is None else 2 * pairs.most_repeats
+        if values.noise and not values.coarse:
+            return self._first + each * self._most - self.ledger.queries if self._looked else math.inf
+        if not values.coarse:
+            return self._for_plain(search) if self._looked else math.inf
+        left = self._most - self.ledger.queries
+        on = self._looked and (each * search.ahead < left or self._for_plain(search) < 0)
+        return left if on else self._for_plain(search)
+
+    def _for_plain(self, search: WholeSearch) -> int:
+        """Return how many queries are left beside plain differences."""
+        return self._most - self.ledger.queries - search.left
+
+    def plain(self, search: WholeSearch, differences: Differences) -> bool:
+        """Whether all that is left is to be measured by plain differences, where a search was lost.
+
+        Not with noise; nor if a search of a coarse function was to do without.
+        """
+        if differences.values.coarse and self._looked:
+            return self._for_plain(search) >= 0
+        return differences.values.coarse or not differences.noise
+
+    def begin(self) -> None:
+        """Note that the first look has been taken: what f is like is known."""
+        self._looked, self._first = True, self.ledger.queries
