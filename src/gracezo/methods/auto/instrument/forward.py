@@ -330,17 +330,15 @@ class Differences:
         Their mean curvature is known and is subtracted (of `measured`, if those are other weights). Their
         derivative is `about` so large, and the bounds leave them `room`.
         """
-        ahead = self.forward(squares, about, measured=measured, room=room)
+        ahead = self.forward(squares, about, squares if measured is None else measured, room)
         sharp = self.curvatures.known and ahead.fixed * max(squares, 1.0) <= constants.UNSEEN * abs(about)
         if self.pairs is None or sharp or room.both <= ahead.eps:
             return ahead
         return self.pairs.look(min(self.length(squares), room.both), about)
 
-    def forward(
-        self, squares: float, about: float, *, measured: float | None = None, room: Room = EVERYWHERE
-    ) -> Look:
+    def forward(self, squares: float, about: float, measured: float, room: Room) -> Look:
         """Return how to look along them by one query, whatever noise hides."""
-        known = self.curvatures.mean * (squares if measured is None else measured)
+        known = self.curvatures.mean * measured
         doubtful, lost, reach = self._doubtful(squares), self.curvatures.lost * squares, self.curvatures.reach
         ahead = self._ahead(doubtful + lost, about, known, room.ahead)
         if lost > 0.0 and reach > 0.0:

@@ -224,8 +224,8 @@ class Slopes:
     def _single(
         self, order: Order, position: int, about: float, slopes: FloatArray, errors: FloatArray
     ) -> Request:
-        weight = float(order.weights[position])
-        look = self.differences.forward(weight**2, weight * about, room=order.room(position, position + 1))
+        weight, room = float(order.weights[position]), order.room(position, position + 1)
+        look = self.differences.forward(weight**2, weight * about, weight**2, room)
 
         def absorb(change: Change) -> None:
             value, error = self.differences.read(look, change)
