@@ -77,13 +77,21 @@ class Beyond:
         self._box = walls.box
         self._noise = differences.noise
         self._rng = rng
+        self.hidden = False
+        """Whether sums over coordinates that have never mattered show slopes where single ones do not."""
         self.silent = False
         """Whether coordinates that have never mattered leave f as it is, far away and near."""
         self._rounding = differences.rounding
         self._scale = differences.scale
 
     def lower(
-        self, support: Support, free: IntArray, rest: IntArray | Rest, start: FloatArray, unsure: IntArray
+        self,
+        support: Support,
+        free: IntArray,
+        rest: IntArray | Rest,
+        start: FloatArray,
+        unsure: IntArray,
+        most: int,
     ) -> Steps[tuple[Point, float] | None]:
         """Return a lower point, if any is, and how deep the ripples are that hide what is lower.
 
@@ -97,13 +105,18 @@ class Beyond:
             Where the run began.
         unsure
             Coordinates that took part in steps that were not predicted, and may be asked one by one.
+        most
+            How many coordinates may be asked one by one, to both sides, where f is noisy.
         """
         met, ease = support.indices[free], 1.0 / np.sqrt(support.smooth[free])
+        ways = np.abs(self._at.x[met] - start[met])
         found, level = None, 0.0
-        if self._noise and len(met) and len(unsure):
-            found = yield from self._vertices(met, ease)
-        if found is None:
-            ways = np.abs(self._at.x[met] - start[met])
+        if self._noise and 0 < len(met) <= most:
+            if isinstance(rest, np.ndarray) and 2 * (len(met) + len(rest)) <= most:
+                ease = np.append(ease, np.full(len(rest), float(np.median(ease))))
+                met, ways = np.append(met, rest), np.append(ways, np.zeros(len(rest)))
+            found = yield from self._vertices(met, ease, ways)
+        else:
             size = float(np.median(ways[ways > 0.0])) if ways.any() else 1.0
             along = self._direction(rest)
             if len(met):
@@ -114,7 +127,7 @@ class Beyond:
         if found is None and not level and len(unsure):
             found = yield from self._back(unsure, start[unsure] - self._at.x[unsure])
         if found is None and not level:
-            found = yield from self._outside(rest)
+            found = yield from self._behind_noise(rest) if self._noise else self._outside(rest)
         if found is None:
             return (self._at, level) if level else None
         return found.point(self._at, self._box), level
@@ -130,7 +143,8 @@ class Beyond:
         """
         sizes = [size] if constants.CLEARLY < size < 1.0 / constants.CLEARLY else [1.0, size]
         lengths = np.array([[0.5 * each * 4.0**-power for power in range(4)] for each in sizes])
-        found, even = yield from self._sides([way.times(length) for length in lengths.ravel().tolist()], role)
+        ways = [way.times(length) for length in lengths.ravel().tolist()]
+        found, _, even = yield from self._sides(ways, role)
         rows = even.reshape(lengths.shape)
         with np.errstate(invalid="ignore", divide="ignore"):  # where evaluations have failed
             excess = rows[:, 1:] - rows[:, :-1] / 16.0
@@ -139,10 +153,10 @@ class Beyond:
             rippled = shown[:, 1:] & ~(np.abs(ratio / 4.0 - 1.0) < constants.UNSEEN)
         return found, lengths[:, 2:][rippled].tolist()
 
-    def _sides(self, ways: Sequence[Move], role: Role) -> Steps[tuple[Lower | None, FloatArray]]:
+    def _sides(self, ways: Sequence[Move], role: Role) -> Steps[tuple[Lower | None, FloatArray, FloatArray]]:
         """Return the lowest point to both sides of steps, and where parabolas are least, if it is lower.
 
-        And what f changes by, the same on both sides, for each of them.
+        And what f changes by, the opposite on both sides and the same, for each of them.
         """
         steps = [self._cut(way.times(side)) for way in ways for side in (1.0, -1.0)]
         values = yield from self._values(steps, role)
@@ -153,24 +167,41 @@ class Beyond:
                 share = -0.5 * straight / bent
                 steps.append(steps[2 * row + (share < 0.0)].times(min(abs(share), 1.0)))
         values = np.append(values, (yield from self._values(steps[len(values) :], role)))
-        return self._lowest(steps, values), even
+        return self._lowest(steps, values), odd, even
 
-    def _vertices(self, coordinates: IntArray, ease: FloatArray) -> Steps[Lower | None]:
+    def _vertices(self, coordinates: IntArray, ease: FloatArray, ways: FloatArray) -> Steps[Lower | None]:
         """Return where the parabolas along single coordinates of a noisy function are least, if it is lower.
 
-        Each is asked to both sides, so far away that its curvature stands out from the noise.
+        Each is asked to both sides, so far away that its curvature stands out from the noise: then a slope
+        that noise hides is worth a fraction of the noise. What was measured of the curvature may be out of
+        date; so the length follows what is seen, up to half of the scale or of how far the coordinate came.
         """
-        lengths = np.minimum(constants.TRUST * math.sqrt(2.0 * self._noise) * ease, constants.CLEARLY)
-        sides = [self._cut(Few(coordinates, side * lengths)) for side in (1.0, -1.0)]
-        steps = [side.at(coordinates) for side in sides]
-        changes = yield from self._singly(np.tile(coordinates, 2), np.concatenate(steps))
-        ahead, behind = np.nan_to_num(changes).reshape(2, -1)
-        odd, even = 0.5 * (ahead - behind), np.maximum(0.5 * (ahead + behind), self._noise)
-        whole = (steps[0] == lengths) & (steps[1] == -lengths)
-        plain = whole & (np.abs(odd) > constants.LIKELY * self._noise)
-        way = np.where(plain, np.clip(-0.5 * odd / even, -1.0, 1.0) * lengths, 0.0)
-        trials: list[Move] = [Few(coordinates, share * way) for share in (1.0, 0.5)]
-        return self._lowest(trials, (yield from self._values(trials)))
+        noise, longest = self._noise, 0.5 * np.maximum(ways, 1.0)
+        if self._box is not None:
+            longest = np.minimum(longest, np.minimum(*self._box.room(self._at.x, coordinates)))
+        lengths = np.minimum(constants.TRUST * math.sqrt(2.0 * noise) * ease, longest)
+        odd, even = np.zeros(len(coordinates)), np.zeros(len(coordinates))
+        asked = np.flatnonzero(lengths > 0.0)
+        while len(asked):
+            both = np.concatenate([lengths[asked], -lengths[asked]])
+            changes = yield from self._singly(np.tile(coordinates[asked], 2), both)
+            ahead, behind = np.nan_to_num(changes).reshape(2, -1)
+            odd[asked], even[asked] = 0.5 * (ahead - behind), 0.5 * (ahead + behind)
+            seen = even[asked] > 2.0 * constants.TRUST * noise
+            asked = asked[~seen & (lengths[asked] < longest[asked])]
+            farther = np.sqrt(4.0 * constants.TRUST * noise / np.maximum(even[asked], noise))
+            lengths[asked] = np.minimum(farther * lengths[asked], longest[asked])
+        odd = np.where(np.abs(odd) > constants.LIKELY * noise, odd, 0.0)
+        share = np.clip(-0.5 * odd / np.maximum(even, noise), -1.0, 1.0)
+        gains = -0.5 * odd * share
+        if gains.sum() <= constants.UNSEEN * noise:
+            return None
+        way, best = share * lengths, int(np.argmax(gains))
+        trials: list[Move] = [Few(coordinates, part * way) for part in (1.0, 0.5)]
+        trials.append(Few(coordinates[best : best + 1], way[best : best + 1]))
+        values = yield from self._values(trials)
+        row = lowest(values)
+        return Lower(trials[row], float(values[row])) if values[row] < self._at.value else None
 
     def _back(self, coordinates: IntArray, ways: FloatArray) -> Steps[Lower | None]:
         """Return the lowest point with one coordinate where it began, if that is lower.
@@ -204,19 +235,19 @@ class Beyond:
         Where both sides of two directions leave f as it is, far away and near, these do not matter. Otherwise
         directions are drawn until the chance is small that one is left that leads down: where two have to
         move together (x₀·x₁), each of their signs is right in half of the draws. A draw so near that f hardly
-        changes tells nothing. With noise nothing shows near by.
+        changes tells nothing.
         """
         rest = rest if isinstance(rest, Rest) else self._rng.permutation(rest)
-        found, unchanged, told, lengths = None, 0, 0, 2 if self._noise else 5
+        found, unchanged, told, lengths = None, 0, 0, 5
         for draw in range(2 * constants.DRAWN if len(rest) else 0):
             length = 4.0 ** -(1 + 3 * draw % lengths)  # all of these, the first two far from each other
             way = self._direction(rest).times(length)
             if self._box is not None and isinstance(way, Few):  # what stands at a bound goes inward
                 way = Few(way.indices, self._box.inward(self._at.x, way.indices, way.values))
             if draw < 2:
-                found, even = yield from self._sides([way], Role.PROBE)
+                found, _, even = yield from self._sides([way], Role.PROBE)
                 change = abs(float(even[0]))
-                unchanged += change <= self._rounding and not self._noise
+                unchanged += change <= self._rounding
             else:
                 step = self._cut(way)
                 values = yield from self._values([step], Role.PROBE)
@@ -228,6 +259,26 @@ class Beyond:
             if self.silent or told == constants.DRAWN:
                 break
         self.silent = self.silent or not len(rest)
+        return None
+
+    def _behind_noise(self, rest: IntArray | Rest) -> Steps[Lower | None]:
+        """Return the same of a noisy function, and note whether sums show that something is hidden.
+
+        Directions are looked at to both sides, so far away that curvature stands out from the noise. A slope
+        that stands out, too, may be that of many, none of which does alone.
+        """
+        length = constants.CLEARLY
+        for _ in range(constants.DRAWN if len(rest) else 0):
+            way = self._direction(rest).times(length)
+            if self._box is not None and isinstance(way, Few):  # those that have no room are left out
+                room = np.minimum(*self._box.room(self._at.x, way.indices))
+                way = Few(way.indices, np.where(room >= np.abs(way.values), way.values, 0.0))
+            found, odd, even = yield from self._sides([way], Role.PROBE)
+            if found is not None:
+                return (yield from self._narrowed(found))
+            share = math.sqrt(4.0 * constants.TRUST * self._noise / max(float(even[0]), self._noise))
+            self.hidden |= share > 0.5 and abs(float(odd[0])) > 2.0 * constants.LIKELY * self._noise
+            length = min(share * length, constants.CLEARLY)
         return None
 
     def _narrowed(self, found: Lower) -> Steps[Lower]:

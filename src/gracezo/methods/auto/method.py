@@ -18,7 +18,7 @@ from gracezo.core.types import FloatArray
 from gracezo.core.units import Units
 from gracezo.methods.auto import constants
 from gracezo.methods.auto.search.estimator import TreeEstimator, Wanted
-from gracezo.methods.auto.verdict import Lowest, answering, drawn_again, measured_again
+from gracezo.methods.auto.verdict import Lowest, answering, drawn_again
 from gracezo.methods.auto.ways import Ledger
 from gracezo.methods.auto.ways.bandit import Bandit, Ways
 from gracezo.methods.auto.ways.gradients import Dense, Nonsmooth
@@ -108,8 +108,8 @@ class Descent:
             return Finish(Status.SPENT, "the queries are spent before anything could be found")
         if finish is not None:
             return finish
-        noise = self._sparse.noise
-        exact = (noise == 0.0 or self._sparse.differences.values.coarse) and not self._problem.random
+        rounded = self._sparse.noise == 0.0 or self._sparse.differences.values.coarse
+        exact = rounded and not self._problem.random
         yield Decided(self._kind(exact))
         descent = answering(self._descend(at, key), exact, self._lowest)
         if self._problem.random:
@@ -119,7 +119,7 @@ class Descent:
             return replace(finish, message=judged, answer=answer)
         if not exact:
             at, finish = yield from reserving(descent, constants.ANSWERS)
-            return replace(finish, answer=(yield from measured_again(at, noise)))
+            return replace(finish, answer=(yield from self._sparse.again(at)).at)
         return (yield from descent)[1]
 
     def _begin(self, at: Point, key: Key) -> Steps[tuple[Point, Finish | None]]:

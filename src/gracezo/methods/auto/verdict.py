@@ -32,7 +32,7 @@ from gracezo.core.asks import MARGIN, Ask, Moved, OutOfQueries, Point, Role, Spa
 from gracezo.core.box import Box
 from gracezo.core.result import Finish, Status
 from gracezo.core.steps import relayed
-from gracezo.core.types import FloatArray, IntArray
+from gracezo.core.types import FloatArray, IntArray, record
 from gracezo.methods.auto import constants
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.instrument.look import asked_all
@@ -66,6 +66,8 @@ class Verdict:
     sized
         Whether sizes are no question: told, shown by bounds, or the coordinates outside of the support leave
         f as it is, far away and near.
+    hidden
+        Whether sums over these show slopes that noise hides.
     """
 
     support: Support
@@ -77,6 +79,7 @@ class Verdict:
     free: IntArray | Rest
     box: Box | None
     sized: bool
+    hidden: bool = False
 
     def told(self, at: Point, kinks_across: bool, rng: np.random.Generator) -> Steps[Finish]:
         """Say why the run ends here, given whether kinks are known to couple coordinates."""
@@ -117,6 +120,8 @@ class Verdict:
     def _hides(self) -> bool:
         """Whether noise or rounding may hide a decrease that matters: above itself, or all of a small one."""
         noise, partition = self.differences.noise, self.search.partition
+        if self.hidden:
+            return True
         error = max(noise, self.differences.values.rounding_error)
         if error > constants.LITTLE * self.fallen or partition is None:
             return error > constants.LITTLE * self.fallen
@@ -124,7 +129,7 @@ class Verdict:
         if noise == 0.0:
             moved = self.fallen > 0.0 and len(self.support) < len(self.free)
             return moved and unseen > max(constants.SMALL * self.fallen, self.differences.negligible)
-        return max(self.search.promise, unseen) > max(noise, constants.LITTLE * self.fallen)
+        return max(self.search.promise, unseen) > max(noise, constants.SMALL * self.fallen)
 
     def _mixed(self) -> bool:
         """Whether coordinates are of such different sizes that steep ones may hide the slopes of flat ones.
@@ -294,18 +299,33 @@ def answering(steps: Steps[R], exact: bool, met: Lowest) -> Steps[R]:
     return relayed(steps, asked, moved)
 
 
-def measured_again(at: Point, noise: float) -> Steps[Point]:
-    """Return a point with its value measured anew, and the error of that value.
+@record
+class Again:
+    """A point whose value was measured anew, with its error; and the standard deviation that this showed.
 
-    A function that answers the same again is rounded, not random: its value there is what it is.
+    That is NaN where too few values tell, or f answers the same again: it is rounded then, not random, and
+    its value is what it is.
+    """
+
+    at: Point
+    deviation: float = math.nan
+
+
+def measured_again(at: Point, noise: float) -> Steps[Again]:
+    """Measure the value of a noisy f at a point anew.
+
+    The noise may be another one here, and what was taken for it comes of few values: the larger of what was
+    assumed and what shows is the deviation of one value.
     """
     first = yield from _values(at, 1)
     if len(first) and first[0] == at.value:
-        return Point(at.x, at.value, noise)
+        return Again(Point(at.x, at.value, noise))
     values = np.append(first, (yield from _values(at, constants.ANSWERS - 1)))
     if not len(values):
-        return Point(at.x, at.value, noise)
-    return Point(at.x, float(values.mean()), noise / math.sqrt(len(values)))
+        return Again(Point(at.x, at.value, noise))
+    deviation = float(values.std(ddof=1)) if len(values) >= constants.FEW else math.nan
+    error = np.fmax(noise, deviation) / math.sqrt(len(values))
+    return Again(Point(at.x, float(values.mean()), float(error)), deviation)
 
 
 def drawn_again(at: Point) -> Steps[tuple[Point, int]]:

@@ -97,7 +97,8 @@ class Global:
             done += f"; one draw was minimised, {draws} others have judged the answer"
             return Finish(finish.status, done, answer)
         if self._noise:
-            return Finish(finish.status, done, (yield from measured_again(self._best, self._noise)))
+            again = yield from measured_again(self._best, self._noise)
+            return Finish(finish.status, done, again.at)
         return Finish(finish.status, done)
 
     def _reserving(self, ask: Ask) -> Steps[FloatArray]:

@@ -64,8 +64,8 @@ class Values:
         self.largest = max(self.largest, self.scale)
 
     def forget(self) -> None:
-        """Forget what was learned of f where it was of another size: nothing is known but that f is noisy."""
-        self.rounding_error = self.scale = 0.0
+        """Forget what was learned of f where it was of another size."""
+        self.rounding_error, self.scale, self.noise, self.coarse = 0.0, 0.0, 0.0, False
 
     def enlarge(self, size: float) -> None:
         """Take f for a sum of terms of that size, which cancel where |f| is far below: they are rounded."""
@@ -251,7 +251,8 @@ class Differences:
             self.curvatures.assume(2.0 * self.values.magnitude / reach)
 
     def forget(self) -> None:
-        """Forget what was learned of f where it was of another size: nothing is known but that f is noisy."""
+        """Forget what was learned of f where it was of another size."""
+        self.pairs = None
         self.values.forget()
         self.curvatures.forget()
 

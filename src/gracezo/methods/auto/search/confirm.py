@@ -324,6 +324,11 @@ class Confirmation:
             hidden = abs(change.even) <= math.sqrt(6.0) * noise
             steep = constants.CLEARLY * length * abs(measured)
             if abs(measured) <= max(constants.TRUST * error, constants.CLEARLY * abs(slope)):
+                near = self._seen_at(candidate)
+                if not hidden and length > near / constants.UNSEEN:
+                    # So far away f is another one: half way, by orders of magnitude, to where sums saw it.
+                    length, shortened = math.sqrt(length * near), True
+                    continue
                 self.belief.tried(candidate.side, False)
                 if candidate.single:
                     pairs.mistrust()

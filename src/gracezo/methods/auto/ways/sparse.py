@@ -25,7 +25,7 @@ from gracezo.methods.auto.search.order import Rest, outside
 from gracezo.methods.auto.step.stepper import Stepper, Timing
 from gracezo.methods.auto.support.coordinates import Support
 from gracezo.methods.auto.support.refresh import Refresh
-from gracezo.methods.auto.verdict import Verdict
+from gracezo.methods.auto.verdict import Again, Verdict, measured_again
 from gracezo.methods.auto.ways import Ledger, Offer
 from gracezo.methods.auto.ways.agenda import Agenda, Draws, Parts
 
@@ -60,6 +60,8 @@ class Sparse:
         stepper = Stepper(differences, walls, refresh, search, timing, ledger)
         self._parts = Parts(problem, ledger, differences, walls, support, refresh, search, timing, stepper)
         self._silent = True  # whether the coordinates outside of the support leave f as it is
+        self._hidden = False  # whether sums over these show slopes that noise hides
+        self._again: Again | None = None  # the last point of a noisy f that was measured anew
         self.share = 0.0
         """The share of the coordinates that matter, as a mean over the last questions of the search."""
         self.done = False
@@ -133,18 +135,34 @@ class Sparse:
         return self._here
 
     def reconsider(self, at: Point) -> Steps[bool]:
-        """Take a first look again, if f is so small by now that rounding may have hidden what is left."""
+        """Take a first look again, if f is so small by now that its error may have hidden what is left.
+
+        That was rounding, or noise: where f is a mean over draws, say, noise falls with it.
+        """
         fallen, problem = self._start.value - at.value, self._parts.problem
-        least = max(problem.tol or 0.0, SHOWN) * fallen
-        least = max(least, self.differences.values.rounding_error / constants.SMALL)
-        small = least < abs(at.value) <= constants.SMALL * self.differences.scale
-        if self.noise or self.kinked or not small:
+        noise = 0.0 if problem.noise == 0.0 else None
+        if self.noise:
+            if problem.noise or self.differences.values.coarse or self.noise <= constants.NEGLIGIBLE * fallen:
+                return False
+            again = yield from self.again(at)
+            small, noise = again.deviation < constants.UNSEEN * self.noise, 2.0 * again.deviation
+            self._again = None if small else again
+        else:
+            least = max(problem.tol or 0.0, SHOWN) * fallen
+            least = max(least, self.differences.values.rounding_error / constants.SMALL)
+            small = least < abs(at.value) <= constants.SMALL * self.differences.scale and not self.kinked
+        if not small:
             return False
         self.differences.forget()
         self._relocate(at)
-        noise = 0.0 if problem.noise == 0.0 else None
         yield from self._parts.search.begin(at, noise, *self._agenda.begin())
         return True
+
+    def again(self, at: Point) -> Steps[Again]:
+        """Return the value of a noisy f where it is, measured anew, unless it has been."""
+        if self._again is None or self._again.at.x is not at.x:
+            self._again = yield from measured_again(at, self.noise)
+        return self._again
 
     def beyond(self, at: Point) -> Steps[tuple[Point, float] | None]:
         """Look at longer scales; return a lower point and how deep the ripples are that hid it, if any is."""
@@ -157,10 +175,19 @@ class Sparse:
         unsure = unsure[at.x[unsure] != self._start.x[unsure]]
         if 4 * len(unsure) > parts.ledger.queries:
             unsure = unsure[:0]  # that would take too many queries
-        looks = Beyond(at, self.plainly(at), walls, self.differences, rng)
-        found = yield from looks.lower(support, open_, rest, self._start.x, unsure)
-        self._silent = looks.silent
-        self.done = self.done and (found is None or found[0] is at)
+        here = (yield from self.again(at)).at if self.noise else at
+        looks = Beyond(here, self.plainly(at), walls, self.differences, rng)
+        most = parts.ledger.queries // 4
+        found = yield from looks.lower(support, open_, rest, self._start.x, unsure, most)
+        self._silent, again, self._hidden = looks.silent, looks.hidden and not self._hidden, looks.hidden
+        if again:
+            self._relocate(at)  # once more, with other weights
+            return at, 0.0
+        if found is not None and self.noise and here.value - found[0].value <= self.plainly(at):
+            self._relocate(found[0])
+            self.done = True  # no more than the last bit was left, and no reason to search again
+        elif found is not None and found[0] is not at:
+            self.done = False
         return found
 
     def ended(self, here: Point) -> bool:
@@ -277,5 +304,6 @@ class Sparse:
             self.free,
             self.walls.box,
             sized,
+            self._hidden,
         )
         return verdict.told(at, kinks_across, self._agenda.draws.next())
