@@ -39,7 +39,8 @@ def _reach(offsets: Offsets) -> float:
     if isinstance(offsets, SparsePoints):
         return 0.0 if np.isfinite(offsets.values).all() else math.inf
     if isinstance(offsets, SparseRows):
-        return _largest(offsets.values)
+        values = offsets.values
+        return math.sqrt(values.dot(values))  # no less than the largest: one pass, and no warning
     if isinstance(offsets, DenseRows):
         return abs(float(offsets.scale)) * _largest(offsets.rows)
     if isinstance(offsets, Moves):

@@ -121,10 +121,13 @@ class Place:
 
     def replaced(self, indices: IntArray, values: FloatArray) -> Place:
         """Return the place with these coordinates, all distinct, in the stead of its own."""
+        if len(indices) == 0:
+            return self
         order = np.argsort(indices)
         new, entries = indices[order], values[order]
         if len(self.indices):
-            kept = ~np.isin(self.indices, new, assume_unique=True)
+            places = np.minimum(np.searchsorted(new, self.indices), len(new) - 1)
+            kept = new[places] != self.indices  # both ascend
             merged = np.concatenate([self.indices[kept], new])
             order = np.argsort(merged)
             new, entries = merged[order], np.concatenate([self.values[kept], entries])[order]

@@ -39,8 +39,8 @@ def calls_a_query(**keywords: Any) -> float:
 @pytest.mark.parametrize(
     ("most", "keywords"),
     [
-        (560, {"target": 0.01 * Distance(0)(Distance(0).x0)}),
-        (35, {"method": "grace", "sparsity": 10, "max_steps": 20}),
+        (480, {"target": 0.01 * Distance(0)(Distance(0).x0)}),
+        (31, {"method": "grace", "sparsity": 10, "max_steps": 20}),
     ],
 )
 def test_a_query_takes_few_calls(most: int, keywords: dict[str, Any]) -> None:

@@ -275,19 +275,19 @@ class Belief:
         Then K/U is `off` an integer by background and by its own error `blur`, positions both; `second` is
         Σw²(k − K/U)². Of several it is anywhere.
         """
-        deviation = np.sqrt(self._taus**2 * second / group.u**2 + blur**2)
+        deviation = np.hypot(self._taus * (math.sqrt(second) / abs(group.u)), blur)
         if off > 0.5:  # beyond its ends
             likely = np.exp(-0.5 * (off / deviation) ** 2)
         else:
             likely = np.where(deviation > 0.5, 1.0, normal(np.array(off), deviation))
         weight = self._posterior * likely
-        total = float(weight.sum())
+        total = float(np.add.reduce(weight))
         alone = self.density.alone(group.spread)
         # Of several, K/U is as likely to be here as anywhere; signs may carry it beyond the ends.
         chance = alone * total / (alone * total + (1.0 - alone) * 0.6)
         if total < 1e-30:
             return chance, self.tau
-        return chance, float(self._taus[np.searchsorted(np.cumsum(weight) / total, 0.8)])
+        return chance, float(self._taus[weight.cumsum().searchsorted(0.8 * total)])
 
     # ------------------------------------------------------------ ways down
 

@@ -49,6 +49,12 @@ class Labels:
         """
         return self.rising((np.arange(span) + 0.5) / span)
 
+    @property
+    def mean_square(self) -> float:
+        """The mean of their squares, over very many."""
+        rest = 1.0 - self.least
+        return self.least**2 + self.least * rest + rest**2 / 3.0
+
     def rising(self, rise: FloatArray) -> FloatArray:
         """Return the labels at shares of a window, written over them."""
         if self.both:
@@ -267,8 +273,16 @@ class LongOrder(Order):
 
     def labelled(self, start: int, stop: int, labels: Labels) -> float:
         """Return the sum of squared weights of a slice, times the labels of a window there."""
+        if stop - start > SAMPLE:
+            return labels.mean_square * self.left(start, stop)
         positions, squares = self.squared(start, stop)
         return float(Window(start, stop - start, labels)(positions) ** 2 @ squares)
+
+    def _moments_of(self, start: int, stop: int) -> tuple[float, float, float]:
+        if stop - start <= SAMPLE:
+            return super()._moments_of(start, stop)
+        left = self.left(start, stop)
+        return left, 0.0, left / 3.0
 
     def coordinate(self, position: int) -> int:
         """Return the coordinate at a position."""
