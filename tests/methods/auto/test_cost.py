@@ -40,7 +40,7 @@ def calls_a_query(**keywords: Any) -> float:
     ("most", "keywords"),
     [
         (480, {"target": 0.01 * Distance(0)(Distance(0).x0)}),
-        (33, {"method": "grace", "sparsity": 10, "max_steps": 20}),
+        (35, {"method": "grace", "sparsity": 10, "max_steps": 20}),
     ],
 )
 def test_a_query_takes_few_calls(most: int, keywords: dict[str, Any]) -> None:
