@@ -164,8 +164,8 @@ class Belief:
 
     @property
     def least(self) -> float:
-        """The same, at the least: its 5 % quantile."""
-        return float(self._taus[np.searchsorted(np.cumsum(self._posterior), 0.05)])
+        """The same, at the least: next to nothing of its posterior is below."""
+        return float(self._taus[np.searchsorted(np.cumsum(self._posterior), constants.LITTLE)])
 
     def deviation(self, squares: float, error: float, tau: float | None = None) -> float:
         """Return the standard deviation of a sum without spikes."""
@@ -285,9 +285,9 @@ class Belief:
         alone = self.density.alone(group.spread)
         # Of several, K/U is as likely to be here as anywhere; signs may carry it beyond the ends.
         chance = alone * total / (alone * total + (1.0 - alone) * 0.6)
-        if total < 1e-30:
+        if total < TINY:
             return chance, self.tau
-        return chance, float(self._taus[weight.cumsum().searchsorted(0.8 * total)])
+        return chance, float(self._taus[weight.cumsum().searchsorted(constants.CAUTIOUS * total)])
 
     # ------------------------------------------------------------ ways down
 

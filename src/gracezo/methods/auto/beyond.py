@@ -22,6 +22,7 @@ from gracezo.core.asks import Ask, OutOfQueries, Point, Role, SparseRows, Steps
 from gracezo.core.box import Box
 from gracezo.core.keys import Key
 from gracezo.core.moves import Few, Move, Wave, moved, rows_of
+from gracezo.core.precision import ULP
 from gracezo.core.shuffle import Shuffle
 from gracezo.core.types import FloatArray, IntArray, record
 from gracezo.core.walls import Walls
@@ -224,7 +225,7 @@ class Beyond:
             spacing = Few(spacing.indices, whole / POINTS)
         values = yield from self._values([spacing.times(float(place)) for place in range(1, POINTS + 1)])
         level = judge(values)[1] if np.isfinite(values).all() else 0.0
-        rounding = constants.SEEN * np.finfo(np.float64).eps * float(np.abs(values).max())
+        rounding = constants.TRUST**2 * ULP * float(np.abs(values).max())
         return level if max(self._plainly, rounding) < level < self._scale else 0.0  # more: that is a wall
 
     # ------------------------------------------------------------ along the others

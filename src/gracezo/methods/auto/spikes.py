@@ -71,6 +71,10 @@ class Sizes:
         """The chance that the next one is unlike those met, by Laplace's rule of succession."""
         return 1.0 / (1.0 + len(self._standing))
 
+    def stands_out(self, size: float, tau: float) -> bool:
+        """Whether a derivative is larger than all of a background τ are, as a rule."""
+        return abs(size) > self._threshold * tau
+
     def stand_out(self, tau: float) -> None:
         """Take those met for spikes that stand out of a background τ."""
         if not self._met:
@@ -197,9 +201,9 @@ class Density:
 
     def _learn(self, chance: np.ndarray, happened: bool) -> None:
         likelihood = chance if happened else 1.0 - chance
-        # No single observation rules anything out: the model is not that good.
+        # No single observation rules anything out: the model is not that good, whatever happens.
         self._forget()
-        self._log = self._keep * self._log + np.log(np.maximum(likelihood, 0.01))
+        self._log = self._keep * self._log + np.log(np.maximum(likelihood, 0.5 * constants.RULED_OUT))
 
 
 def _alone(rate: np.ndarray) -> np.ndarray:

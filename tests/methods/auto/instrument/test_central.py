@@ -58,9 +58,9 @@ def test_a_look_is_repeated_at_other_points_and_averaged() -> None:
     ask = next(steps)
     assert isinstance(ask, Ask)
     points = [float(ask.point(row)[1]) for row in range(len(ask))]
-    assert points == pytest.approx([2.0, -2.0, 1.8, -1.8])
+    assert points == pytest.approx([2.0, -2.0, 1.9, -1.9])
     with pytest.raises(StopIteration):
-        steps.send(np.array([1.0 + 2.0, 1.0 - 2.0, 1.0 + 3.6, 1.0 - 3.6]))
+        steps.send(np.array([1.0 + 2.0, 1.0 - 2.0, 1.0 + 3.8, 1.0 - 3.8]))
     assert heard[0].odd == pytest.approx(0.5 * (2.0 + 4.0))
 
 

@@ -238,7 +238,7 @@ class TestBothSides:
         confirmation, _ = self.confirmation(1e-4, finds=3)
         answer, requests = asked(confirmation, candidate(0.1, 1e-9), lambda x: 2.5 * x * x - 0.1 * x)
         first, second = lengths(requests)[:2]
-        assert second == pytest.approx(3.0 * first)
+        assert second == pytest.approx(first / constants.CLEARLY)
         assert isinstance(answer, Found)
         assert answer.curvature == pytest.approx(5.0)
 

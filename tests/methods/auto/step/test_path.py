@@ -35,10 +35,10 @@ def tried(value: Callable[[float], float], batch: int) -> tuple[list[list[float]
 def test_a_trial_without_a_value_shortens_the_step() -> None:
     steps = line_search(Point(np.zeros(1), 0.0), np.array([0]), straight, -2.0, batch=1)
     said = [next(steps), *(steps.send(np.array([np.nan])) for _ in range(2))]
-    assert [ask.point(0)[0] for ask in said if isinstance(ask, Ask)] == pytest.approx([1.0, 0.9, 0.27])
+    assert [ask.point(0)[0] for ask in said if isinstance(ask, Ask)] == pytest.approx([1.0, 0.9, 0.225])
     with pytest.raises(StopIteration) as end:
         steps.send(np.array([-0.4]))
-    assert [(trial.t, trial.change) for trial in end.value.value] == [(pytest.approx(0.27), -0.4)]
+    assert [(trial.t, trial.change) for trial in end.value.value] == [(pytest.approx(0.225), -0.4)]
 
 
 @pytest.mark.parametrize(("batch", "rounds"), [(1, 5), (2, 3), (16, 3)])
@@ -53,7 +53,7 @@ def test_a_batch_tries_two_shorter_lengths_at_once() -> None:
     assert [len(lengths) for lengths in asked] == [1, 2]
     shorter, beside = asked[1]
     assert 0.1 <= shorter <= 0.5
-    assert beside == pytest.approx(0.3 * shorter)
+    assert beside == pytest.approx(0.25 * shorter)
     assert trials[0].t == beside
 
 

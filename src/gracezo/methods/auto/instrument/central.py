@@ -21,7 +21,6 @@ from gracezo.methods.auto import constants
 from gracezo.methods.auto.instrument.look import NEAR, Change, Look, Stencil
 
 _LEFT = math.sqrt(1.5)  # times σ: the noise of what a checked look leaves off its parabola
-_CUBIC, _QUARTIC = 0.05, 0.02  # what may be left beside it, of the odd and the even change: bends, not breaks
 
 
 class Pairs:
@@ -39,6 +38,7 @@ class Pairs:
         """How often a look is repeated when nothing is known of what it will show."""
         self.most_repeats = 1
         """How often the most careful look so far was repeated."""
+        self._most = round(constants.UNSEEN**-2)  # repeats: what they leave does not show beside one's noise
         self._regular = 0.0  # how far f was seen to bend regularly
         self._irregular = math.inf  # how far it was seen not to
         self._wave = math.inf  # λ
@@ -52,12 +52,12 @@ class Pairs:
         self._regular = far
         self._wave = max(self._cubic_length(far, change), far / NEAR**2)
         value = change.odd / far
-        return value, math.hypot(self.error(far), value * min((far / self._wave) ** 2, constants.SLIGHT))
+        return value, math.hypot(self.error(far), value * min((far / self._wave) ** 2, constants.UNSEEN))
 
     def regular(self, change: Change) -> bool:
         """Whether f bends regularly: what is off the parabola is noise, or little beside what is on it."""
-        least = _CUBIC * NEAR * abs(change.odd) + _QUARTIC * NEAR**2 * abs(change.even)
-        return abs(change.left) <= constants.LIKELY * _LEFT * self.noise + least
+        on = NEAR * abs(change.odd) + NEAR**2 * abs(change.even)
+        return abs(change.left) <= constants.LIKELY * _LEFT * self.noise + constants.LITTLE * on
 
     def shows_kinks(self, change: Change) -> bool:
         """Whether a kink would have shown: it changes f in proportion to the distance, not to its square."""
@@ -94,7 +94,7 @@ class Pairs:
             eps,
             Stencil.CHECKED if eps > constants.HALF_AGAIN * self._regular else Stencil.CENTRAL,
             error / math.sqrt(often),
-            min((eps / self._wave) ** 2, constants.SLIGHT),
+            min((eps / self._wave) ** 2, constants.UNSEEN),
             repeats=often,
         )
 
@@ -146,7 +146,7 @@ class Pairs:
         often = self.repeats
         if about != 0.0:
             needed = math.ceil((2.0 * constants.TRUST * error / about) ** 2)
-            often = int(np.clip(needed, 1, constants.REPEATS))
+            often = min(max(needed, 1), self._most)
         self.most_repeats = max(self.most_repeats, often)
         return often
 
@@ -163,7 +163,7 @@ class Pairs:
     def sharpen(self, error: float, curvature: float) -> bool:
         """Repeat looks more often from now on, if their error may hide a decrease above half the noise."""
         hidden = (constants.TRUST * error) ** 2 / (2.0 * curvature)
-        if self.repeats >= constants.REPEATS or hidden <= 0.5 * self.noise:
+        if self.repeats >= self._most or hidden <= 0.5 * self.noise:
             return False
-        self.repeats *= 4
+        self.repeats = min(4 * self.repeats, self._most)
         return True

@@ -101,7 +101,7 @@ class FirstLook:
             self._differences.values.enlarge(abs(change) / farthest)
         rounding = self._differences.rounding
         found = [change.ahead for change in changes]
-        if max(map(abs, found)) <= constants.SEEN * rounding or 0.0 in found:
+        if max(map(abs, found)) <= constants.TRUST**2 * rounding or 0.0 in found:
             return (yield from self._faint(at))
         return 0.0 if len(distances) < 3 else (yield from self._told_apart(at, found))
 
@@ -232,16 +232,18 @@ class FirstLook:
         """Look farther, because f has hardly changed, if at all; return its noise, 0 if it seems smooth."""
         reach = min(_reach(at), self._along.room.ahead)
         rounding = self._differences.rounding
-        while abs(self._looks[-1][1]) <= constants.SEEN * rounding and self._looks[-1][0] < reach:
+        while abs(self._looks[-1][1]) <= constants.TRUST**2 * rounding and self._looks[-1][0] < reach:
             yield from self._ask(at, [min(constants.STRIDE * self._looks[-1][0], reach)])
         farthest, change = self._looks[-1]
-        if abs(change) <= constants.SEEN * rounding:
+        if abs(change) <= constants.TRUST**2 * rounding:
             self.flat = self.flat or abs(change) <= constants.TRUST * rounding
             self._refit()
             return 0.0
         # A parabola through the farthest falls off with the square of the distance, at most.
         missing = [there for there, moved in self._looks if moved == 0.0]
-        if not any(abs(change) * (there / farthest) ** 2 > constants.SEEN * rounding for there in missing):
+        if not any(
+            abs(change) * (there / farthest) ** 2 > constants.TRUST**2 * rounding for there in missing
+        ):
             if len(self._looks) < 3 or self._on_parabola(0.0):
                 yield from self._exact(at)
                 return 0.0
@@ -316,7 +318,7 @@ class FirstLook:
         far = min(1.0 if loud else differences.length(self._along.squares), self._along.room.both)
         if far <= (0.0 if loud else differences.single(self._along.squares, 0.0)):
             return False  # a bound is too near
-        for _ in range(constants.NOISY_LOOKS):
+        for _ in range(1 + constants.FEW):
             (change,) = yield from self._ask(at, [far], Stencil.CHECKED)
             bend = max(abs(change.even), differences.noise) / differences.scale
             if bend > 1.0 / constants.CLEARLY:

@@ -151,7 +151,7 @@ class Curvatures:
             self._flattest = min(self._flattest, curvature)
         if met := [h for h in self._lately if h > 0]:
             self._typical = median(met)
-        if len(last := [h for h in self._met[-7:] if h > 0]) == 7:
+        if len(last := [h for h in self._met[-constants.DRAWN :] if h > 0]) == constants.DRAWN:
             ratio = np.array(last) / median(last)
             self.varied = float(np.mean(np.minimum((ratio - 1.0) ** 2, 1.0)))
         else:
@@ -211,7 +211,7 @@ class Curvatures:
 
     def odd(self, curvature: float) -> bool:
         """Whether one is far above those met, so that a wrong slope may be behind it."""
-        return len(self._met) >= constants.FEW and curvature > 3.0 * self.typical
+        return len(self._met) >= constants.FEW and curvature * constants.CLEARLY > self.typical
 
 
 class Differences:

@@ -274,7 +274,7 @@ def _scales(request: Request) -> list[float]:
     """Where a look is repeated: never at the same point, which might answer the same."""
     if request.repeats == 1:
         return _ONCE
-    return [1.0 - constants.JITTER * k / request.repeats for k in range(request.repeats)]
+    return [1.0 - constants.UNSEEN * k / request.repeats for k in range(request.repeats)]
 
 
 def together(first: Request, second: Request, follow: Callable[[Request], None]) -> Request | None:

@@ -284,7 +284,7 @@ class Search:
 
     def _take_out(self, found: Found) -> None:
         self.belief.meet(found.slope)
-        if abs(found.slope) > 5.0 * self.belief.tau:
+        if self.belief.sizes.stands_out(found.slope, self.belief.tau):
             self.belief.density.found()
 
     def _take(self, least: float) -> tuple[Group, float] | None:

@@ -185,7 +185,7 @@ class Confirmation:
                 if first is None:
                     taken, curvature = self._shared(candidate, length, change)
                     steepness = taken
-                seen = length >= constants.SHORT * wanted  # or else a wall was too near to see the curvature
+                seen = length >= constants.CLEARLY * wanted  # or else a wall was too near to see it
                 signed = (math.copysign(steepness, slope), math.copysign(taken, slope))
                 return self._confirmed(candidate, *signed, curvature if seen else math.nan, length)
             shorter = 0.0 if first is not None else self._shorter(candidate, failed, length, change)
@@ -339,7 +339,7 @@ class Confirmation:
                 and length < room
             ):
                 # Noise hides the curvature, and how far to go, or has made it up: farther it will show.
-                length, longer = 3.0 * length, longer + 1
+                length, longer = length / constants.CLEARLY, longer + 1
             elif not (longer or shortened) and min(change.ahead, change.behind) > 2.0 * noise - steep:
                 # Too long a step, or a kink: a shorter one tells.
                 length, shortened = 0.5 * abs(measured) / curvature, True
@@ -351,7 +351,7 @@ class Confirmation:
         if not hidden:
             differences.curvatures.meet(curvature)
         # Where it is much the same, all that the group showed was this one.
-        same = abs(measured - slope) <= constants.ROUGHLY * abs(slope)
+        same = abs(measured - slope) <= constants.CLEARLY * abs(slope)
         taken = (slope, 0.0) if same else (measured, error)
         return Found(coordinate, measured, error, math.nan if hidden else curvature, *taken)
 

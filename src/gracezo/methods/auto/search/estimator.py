@@ -39,7 +39,6 @@ from gracezo.methods.auto.search.to_the_end import Allowance, TooDear, WholeSear
 # The noise is measured with some five degrees of freedom: by so much errors have to be wider for 95 % of
 # the values to lie within two of them (the quantile of Student's t over that of the normal distribution).
 _STUDENT = float(stdtrit(POINTS - 2, 0.975) / ndtri(0.975))
-_HIDING = 1e-4  # times the norm found: what may hide beside any of so many, summed over all pairs of them
 R = TypeVar("R")
 _NONE: IntArray = np.zeros(0, np.int64)
 
@@ -362,7 +361,7 @@ class Estimation:
         squares = partition.order.whole.squares
         fresh = self._slopes.differences.across(squares, 0.0).fixed
         seen = self._search.belief.deviation(squares / 3.0, constants.TRUST * error)
-        hiding = len(self._slopes) ** 2 * seen > _HIDING * math.sqrt(self._slopes.squares)
+        hiding = len(self._slopes) ** 2 * seen > constants.HIDING * math.sqrt(self._slopes.squares)
         if left > seen or error > fresh or hiding:
             return False
         self._slopes.leave(3.0 * left**2, least=True)  # labels k/n have the mean square 1/3

@@ -16,7 +16,7 @@ from operator import mul
 import numpy as np
 
 from gracezo.core.places import LARGE
-from gracezo.core.precision import TINY
+from gracezo.core.precision import SHOWN, TINY
 from gracezo.core.shuffle import SAMPLE
 from gracezo.core.types import FloatArray, IntArray, record
 from gracezo.methods.auto.belief import Belief
@@ -125,7 +125,7 @@ def _fit(
     asked += [(row.value, row.error) for row in group.rows]
     covariance = _covariance(group, order, about is not None, tau)
     for i, (value, error) in enumerate(asked):
-        covariance[i][i] += (met * error) ** 2 + (1e-12 * value) ** 2 + TINY
+        covariance[i][i] += (met * error) ** 2 + (SHOWN * value) ** 2 + TINY
     whitening = np.array(_whitening(covariance))
     y = whitening @ [value for value, _ in asked]
     gone = order.gone(low, high)[::stride]
@@ -211,7 +211,7 @@ def _whitening(covariance: list[list[float]]) -> list[list[float]]:
         own: list[float] = []
         for j in range(i):
             own.append((line[j] - sum(map(mul, own, root[j]))) / root[j][j])
-        pivot = math.sqrt(max(line[i] - sum(map(mul, own, own)), 1e-12 * line[i]))
+        pivot = math.sqrt(max(line[i] - sum(map(mul, own, own)), SHOWN * line[i]))
         inverse.append(
             [-sum(own[k] * inverse[k][j] for k in range(j, i)) / pivot for j in range(i)]
             + [1.0 / pivot]

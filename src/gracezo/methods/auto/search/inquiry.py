@@ -192,7 +192,7 @@ class Inquiries:
         """Cut beside the candidates, unless that leaves next to nothing."""
         middle = (group.start + group.stop) // 2
         at = min(best.first, best.last + 1, key=lambda k: abs(k - middle))
-        return Cut(at if min(at - group.start, group.stop - at) >= constants.CUT_OFF * group.size else None)
+        return Cut(at if min(at - group.start, group.stop - at) * constants.PARTS >= group.size else None)
 
     def _labels_pay(self, group: Group) -> bool:
         """Whether K is worth more than a cut.

@@ -213,7 +213,7 @@ class Allowance:
     """
 
     def __init__(self, size: int) -> None:
-        self._most = math.floor(size + constants.LOST * (size + 100)) - 1  # f(x) is one
+        self._most = math.floor((1.0 + constants.LOST) * size) + constants.DRAWN - 1  # f(x) is one
         self.ledger = Ledger(1)
         """Counts what is asked."""
         self._looked, self._first = False, 0  # whether a first look was taken, and what it has cost

@@ -87,9 +87,8 @@ class Path:
         done = np.zeros(len(self.wish))
         moving = self.wish != 0.0
         np.divide(self.displacement(t), self.wish, out=done, where=moving)
-        return np.where(
-            (self.direction == self.wish) & (done > (1.0 - constants.NEGLIGIBLE) * t) & moving, t, done
-        )
+        whole = (self.direction == self.wish) & (done > (1.0 - constants.NEGLIGIBLE) * t)
+        return np.where(whole & moving, t, done)
 
 
 def newton_path(
@@ -177,15 +176,12 @@ def line_search(
             break
         shortest = min(trials, key=lambda trial: trial.t)
         if shortest.change == math.inf:
-            t = shortest.t * (1.0 - constants.UNSEEN if len(trials) == len(new) else constants.SHORT)
+            t = shortest.t * (1.0 - constants.UNSEEN if len(trials) == len(new) else constants.CLEARLY)
             continue
         left = share(shortest.t)
         bend = shortest.change - slope * shortest.t * left
-        t = float(
-            np.clip(
-                -0.5 * slope * shortest.t**2 * left / bend, constants.UNSEEN * shortest.t, 0.5 * shortest.t
-            )
-        )
+        vertex = -0.5 * slope * shortest.t * left / bend
+        t = shortest.t * float(np.clip(vertex, constants.UNSEEN, 0.5))
     known = [trial for trial in trials if trial.change < math.inf]
     return sorted(known or trials, key=lambda trial: trial.change) or [Trial(t, 0.0)]
 
@@ -254,5 +250,5 @@ def _ladder(t: float, trials: list[Trial], batch: int) -> list[float]:
     if batch == 1 or not trials:
         return [t]
     if t < trials[0].t:
-        return [t, constants.SHORT * t]
+        return [t, constants.CLEARLY * t]
     return [t * 2.0**k for k in range(min(2 if len(trials) == 1 else 4, batch))]

@@ -126,13 +126,13 @@ class Timing:
     def stepped(self, rounds: int, change: float) -> None:
         """Note what the trials of a step took and brought."""
         self._waited = 0.0
-        self.overhead += 0.2 * (self._spent + rounds - self.overhead)
+        self.overhead += (1.0 - constants.FORGET) * (self._spent + rounds - self.overhead)
         self._spent = 0
         self.rate = -change / self.overhead if change < 0.0 else 0.5 * self.rate
 
     def compare(self, change: float) -> None:
         """Compare what a step has brought with its promise."""
-        self._realised += 0.3 * (min(-change / self._promised, 1.0) - self._realised)
+        self._realised += (1.0 - constants.FORGET) * (min(-change / self._promised, 1.0) - self._realised)
 
 
 class Confidence:
@@ -173,13 +173,13 @@ class Confidence:
 
         One that came out as predicted had all it needed; one that did not needs a fuller gradient.
         """
-        if missed > constants.ROUGHLY:
+        if missed > constants.CLEARLY:
             unsure = displacement != 0.0
             unsure[: len(self.unsure)] |= self.unsure
             self.unsure = unsure
             self.care = min(self.care / constants.UNSEEN, 1.0 / ROOT)
-        elif missed < constants.ROUGHLY / 3.0:
-            self.care = max(self.care / 3.0, 4.0)
+        elif missed < constants.UNSEEN:
+            self.care = max(self.care / constants.FEW, 1.0 / constants.CLEARLY)
 
 
 class Stepper:
@@ -338,7 +338,7 @@ class Stepper:
         doubt = min(missed, 1.0) * abs(best.change)
         self._search.belief.drift.note_step(doubt, missed)
         support.relax()
-        if best.t < constants.SHORT:
+        if best.t < constants.CLEARLY:
             cut = min((trial.t for trial in trials if trial.t > best.t), default=1.0)
             support.stiffen(path.direction, best.t, -best.change, ahead=cut)
             doubt = max(doubt, -path.predicted(1.0) + best.change)

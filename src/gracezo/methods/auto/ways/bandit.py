@@ -159,7 +159,7 @@ class Bandit:
         self._ways = ways
         self._ledger = ledger
         # The rounds that a gradient takes.
-        self._window = max(ledger.rounds_of(ways.sparse.size), constants.LEAST)
+        self._window = max(ledger.rounds_of(ways.sparse.size), constants.WINDOW)
         self._accounts: dict[Way, Account] = {
             way: Account(way, (2 if way is ways.dense else 1) * self._window) for way in ways
         }
@@ -292,7 +292,7 @@ class Bandit:
             return
         # Who has brought nothing yet may be about to, for as long as a gradient takes.
         if record.rounds < (
-            max(self._window // constants.PARTS, constants.LEAST) if rate > 0.0 else self._window
+            max(self._window // constants.PARTS, constants.WINDOW) if rate > 0.0 else self._window
         ):
             return
         tried.end()
@@ -331,7 +331,7 @@ class Bandit:
         if present.way is self._ways.sparse:
             # Slopes that jump are no guide; then values along single coordinates are.
             fit = self._ways.coordinates if self._ways.sparse.mostly_kinked else self._ways.dense
-            return account.way is fit and present.record.rounds >= constants.LEAST and self._cheaper(at)
+            return account.way is fit and present.record.rounds >= constants.WINDOW and self._cheaper(at)
         if present.way is self._ways.coordinates or account.way is self._ways.dense:
             return False
         if account.way is self._ways.sparse:

@@ -315,7 +315,7 @@ class _Valley:
         slopes = yield from self._slopes(here)
         values = [here.value]
         # It takes a pair for each coordinate to learn how a valley lies.
-        recent = min(n, constants.MEMORY) + constants.RECENT
+        recent = min(n, constants.MEMORY) + constants.TRIALS
         while len(values) <= 2 * constants.MEMORY:
             moved = yield from self._line(here, slopes)
             if moved is here:

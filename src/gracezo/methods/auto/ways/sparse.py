@@ -235,7 +235,7 @@ class Sparse:
         if at is not self._here:
             self._relocate(at)
         began, free = ledger.rounds, parts.problem.free
-        patience = max(ledger.rounds_of(free // constants.PARTS), constants.LEAST)
+        patience = max(ledger.rounds_of(free // constants.PARTS), constants.WINDOW)
         turn = free.bit_length()  # cuts that lead to one coordinate
         while (spent := ledger.rounds - began) < patience:
             if spent >= turn and until is not None:
