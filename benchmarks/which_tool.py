@@ -296,7 +296,7 @@ def cell(runs: list[int | None]) -> str:
 def standing(page: str) -> tuple[dict[tuple[str, str], str], list[str]]:
     """Return the cells that a page has, by the names of row and column, and the lines below the table."""
     rows = [
-        [cell.strip(" *") for cell in line.strip("|").split("|")]
+        [cell.strip() for cell in line.replace("**", "").strip("|").split("|")]
         for line in page.splitlines()
         if line[:1] == "|"
     ]

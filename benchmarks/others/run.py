@@ -6,6 +6,7 @@ import argparse
 import math
 import multiprocessing
 import os
+import re
 import sys
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -15,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 from benchmarks.others.functions import FAMILIES
-from benchmarks.page_table import made_with, put, seeds
+from benchmarks.page_table import made_with, places, put, seeds
 from benchmarks.queries.meter import LEVELS, Meter, RunOver, Task
 from benchmarks.queries.rivals import METHODS
 from benchmarks.queries.run import ONE_THREAD
@@ -64,26 +65,57 @@ def execute(family: str, instance: int, name: str) -> Run:
     return Run(family, instance, name, problem.d, reached, left, ended)
 
 
-def table(runs: Iterable[Run], target: str) -> str:
-    """Return the mean queries to a target; the fewest of those that solve the most in bold."""
-    by_cell: dict[tuple[str, str], list[float]] = {}
-    sizes: dict[str, int] = {}
+def table(runs: Iterable[Run], target: str, kept: str = "") -> str:
+    """Return the mean queries to a target; the fewest of those that solve the most in bold.
+
+    What was not run is taken from a table that is kept.
+    """
+    found: dict[str, dict[str, list[float]]] = {}
+    rows = {row[0]: row[1:] for row in cells_of(kept)}
     for run in runs:
-        sizes[run.family] = run.d
-        by_cell.setdefault((run.family, run.method), []).append(run.reached[target])
-    rows = []
-    for family in (name for name in FAMILIES if name in sizes):
-        needed = [by_cell[family, method] for method in COMPARED]
-        solved = [[queries for queries in cell if math.isfinite(queries)] for cell in needed]
-        ranks = [(-len(cell), sum(cell) / len(cell)) if cell else (0, math.inf) for cell in solved]
-        cells = []
-        for tried, reached, rank in zip(needed, solved, ranks, strict=True):
-            mean = count(rank[1])
-            mean = f"**{mean}**" if reached and rank == min(ranks) else mean
-            some = 0 < len(reached) < len(tried)
-            cells.append(f"{mean} ({len(reached)} of {len(tried)})" if some else mean)
-        rows.append([f"`{family}`", f"{sizes[family]:,}", *cells])
-    return markdown(["function", "d", *(METHODS[name].label for name in COMPARED)], rows)
+        found.setdefault(run.family, {}).setdefault(run.method, []).append(run.reached[target])
+        rows.setdefault(f"`{run.family}`", [f"{run.d:,}", *[""] * len(COMPARED)])
+    for family, methods in found.items():
+        for method, tried in methods.items():
+            rows[f"`{family}`"][1 + COMPARED.index(method)] = cell(tried)
+    lines = []
+    for name in (f"`{family}`" for family in FAMILIES if f"`{family}`" in rows):
+        size, *shown = rows[name]
+        ranks = [rank(text) for text in shown]
+        first = [r == min(ranks) and r[0] < 0.0 for r in ranks]
+        best = [
+            re.sub(r"^[\d,]+", r"**\g<0>**", text) if b else text
+            for text, b in zip(shown, first, strict=True)
+        ]
+        lines.append([name, size, *best])
+    return markdown(["function", "d", *(METHODS[name].label for name in COMPARED)], lines)
+
+
+def cells_of(text: str) -> list[list[str]]:
+    """Return the rows of a table in Markdown without its head, and without bold type."""
+    lines = [line for line in text.splitlines() if line.startswith("|")][2:]
+    return [[cell.strip() for cell in line.replace("**", "").strip("|").split("|")] for line in lines]
+
+
+def cell(tried: Sequence[float]) -> str:
+    """Return the mean of those that arrived, and how many did if not all."""
+    solved = [queries for queries in tried if math.isfinite(queries)]
+    mean = count(sum(solved) / len(solved) if solved else math.inf)
+    return f"{mean} ({len(solved)} of {len(tried)})" if 0 < len(solved) < len(tried) else mean
+
+
+def rank(text: str) -> tuple[float, float]:
+    """Return what a cell is ordered by: the share that was solved, then the queries.
+
+    Examples
+    --------
+    >>> rank("1,234 (1 of 2)"), rank("700"), rank("–")
+    ((-0.5, 1234.0), (-1.0, 700.0), (0.0, inf))
+    """
+    said = re.fullmatch(r"([\d,]+)(?: \((\d+) of (\d+)\))?", text)
+    if said is None:
+        return 0.0, math.inf
+    return -int(said[2] or 1) / int(said[3] or 1), float(said[1].replace(",", ""))
 
 
 def main(words: Sequence[str] | None = None) -> None:
@@ -93,6 +125,9 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("--first", type=int, default=101, help="the first instance, and its seed (101)")
     parser.add_argument("--jobs", type=int, default=2, help="processes at a time (2)")
     parser.add_argument("--only", nargs="+", choices=list(FAMILIES), metavar="NAME", help="families (all)")
+    parser.add_argument(
+        "--methods", nargs="+", choices=COMPARED, default=COMPARED, help="of which columns (all; others stay)"
+    )
     parser.add_argument("--page", type=Path, help="write the tables into docs/results/others.md")
     given = parser.parse_args(words)
     os.environ.update(dict.fromkeys(ONE_THREAD, "1"))  # for the workers, which load NumPy anew
@@ -103,7 +138,7 @@ def main(words: Sequence[str] | None = None) -> None:
             pool.submit(execute, family, instance, method)
             for family in given.only or FAMILIES
             for instance in instances
-            for method in COMPARED
+            for method in given.methods
         ]
         for done, future in enumerate(as_completed(futures), start=1):
             run = future.result()
@@ -112,11 +147,19 @@ def main(words: Sequence[str] | None = None) -> None:
             print(f"[{done}/{len(futures)}] {line}", file=sys.stderr, flush=True)
     for target in TARGETS:
         print(f"Queries to {target} of f(x0) − min f, seeds {instances[0]} to {instances[-1]}:\n")
-        text = table(runs, target)
+        place = f"to-{target.replace('.', '-')}"
+        kept = (
+            "" if given.page is None else next(text for name, _, text in places(given.page) if name == place)
+        )
+        text = table(runs, target, kept)
         print(text, end="\n\n", flush=True)
         if given.page is not None:
-            told = f"Seeds {seeds(given.first, given.instances)}; {made_with()}; {datetime.now(UTC).date()}."
-            put(given.page, f"to-{target.replace('.', '-')}", f"{text}\n\n{told}")
+            made = f"{seeds(given.first, given.instances)}; {made_with()}; {datetime.now(UTC).date()}"
+            told = f"Seeds {made}."
+            if len(given.methods) < len(COMPARED):
+                before = kept.strip().splitlines()[-1].partition(" `auto`: ")[0]
+                told = f"{before} {', '.join(f'`{name}`' for name in given.methods)}: seeds {made}."
+            put(given.page, place, f"{text}\n\n{told}")
 
 
 if __name__ == "__main__":
