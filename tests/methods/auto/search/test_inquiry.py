@@ -14,8 +14,7 @@ from gracezo.core.asks import Role
 from gracezo.core.box import Box
 from gracezo.core.walls import Walls
 from gracezo.methods.auto.instrument.look import Change, Request, Stencil
-from gracezo.methods.auto.search.explain import moment, place
-from gracezo.methods.auto.search.groups import Group, Several
+from gracezo.methods.auto.search.groups import Group, Several, moment, place
 from gracezo.methods.auto.search.inquiry import Confirm, Cut, Inquiries, Label, Outcome
 from gracezo.methods.auto.search.order import labelled
 

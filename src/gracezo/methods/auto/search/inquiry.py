@@ -28,14 +28,16 @@ from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.instrument.look import Change, Look, Request, Stencil
 from gracezo.methods.auto.search.alone import Found, Kink, Wrong
 from gracezo.methods.auto.search.confirm import Candidate, Confirmation
-from gracezo.methods.auto.search.explain import (
+from gracezo.methods.auto.search.groups import (
     Explanation,
+    Group,
+    Row,
+    Several,
     explain,
     moment,
     place,
     second_moment,
 )
-from gracezo.methods.auto.search.groups import Group, Row, Several
 from gracezo.methods.auto.search.order import Labels, Order, labelled
 
 

@@ -20,8 +20,7 @@ from gracezo.methods.auto import constants
 from gracezo.methods.auto.belief import Evidences
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.search.best_first import Search
-from gracezo.methods.auto.search.explain import moment
-from gracezo.methods.auto.search.groups import Group
+from gracezo.methods.auto.search.groups import Group, moment
 from gracezo.methods.auto.search.order import Order, Rest, mean_square
 from gracezo.methods.auto.search.queue import Partition
 from gracezo.methods.auto.ways import Ledger

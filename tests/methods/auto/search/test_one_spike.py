@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from tests.methods.auto.rooms import World, sparse
 
 from gracezo.core.types import FloatArray
-from gracezo.methods.auto.search.explain import explain, moment, place, second_moment
-from gracezo.methods.auto.search.groups import Group, Row
+from gracezo.methods.auto.search.groups import Group, Row, explain, moment, place, second_moment
 from gracezo.methods.auto.search.order import Order, labelled
 
 
