@@ -241,7 +241,7 @@ class Descent:
 
 @uses("support", "known", "bounds", "noise", "scale", "tol", "groups", "places")
 def auto(problem: Problem, *, eps: float | None = None) -> Auto | Grouped:
-    """Auto: the fewest queries, with nothing to tune; splits sets, remembers, steps by quasi-Newton.
+    """Auto: the fewest queries, with nothing to tune; splits groups, remembers, steps by quasi-Newton.
 
     Parameters
     ----------
