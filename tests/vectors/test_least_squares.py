@@ -563,6 +563,98 @@ def test_the_slopes_of_the_surrogate_are_those_of_its_values() -> None:
     assert np.allclose(model.slopes(at), numeric, rtol=1e-3, atol=1e-3)
 
 
+def test_the_surrogate_knows_which_columns_it_does_not_know() -> None:
+    """Only the first coordinate has moved, and only it bends: the column of it alone is to be measured."""
+    slopes = np.random.default_rng(1).normal(size=(20, 5))
+
+    def r(z: FloatArray) -> FloatArray:
+        return np.asarray(slopes @ z + slopes[:, 0] * z[0] ** 2 + slopes[:, 1] * np.exp(z[0]))
+
+    def jacobian(z: FloatArray) -> FloatArray:
+        first = slopes[:, 0] * (1.0 + 2.0 * z[0]) + slopes[:, 1] * np.exp(z[0])
+        return np.column_stack([first, slopes[:, 1:]])
+
+    way = [np.array([place, 0.0, 0.0, 0.0, 0.0]) for place in (0.0, -0.4, -1.0, -1.6)]
+    model = Surrogate(way[0], r(way[0]), jacobian(way[0]))
+    assert np.isinf(model.slope_variances(way[1])).all()  # nothing is known yet
+    model.add(way[1], r(way[1]))
+    model.fit()
+    model = model.moved(way[1], r(way[1]), jacobian(way[1]))
+    model.add(way[2], r(way[2]))
+    model.fit()
+    variances = model.slope_variances(way[2])
+    assert variances[0] > 0.0
+    predicted = model.slopes(way[2])
+    predicted[:, 0] = jacobian(way[2])[:, 0]
+    model = model.moved(way[2], r(way[2]), predicted, variances=np.append(0.0, variances[1:]))
+    assert model.former[-1].which.tolist() == [0, 1, 2, 3, 4]
+    model.fit()
+    again = model.moved(way[3], r(way[3]), jacobian(way[3]))
+    assert again.former[-1].which.tolist() == [0]  # what was predicted is no data
+    assert np.allclose(model.slopes(way[2])[:, 1:], slopes[:, 1:], atol=0.05)
+
+
+def test_the_surrogate_goes_straight_where_its_bends_mislead() -> None:
+    def r(z: FloatArray) -> FloatArray:
+        return np.asarray(1.0 + np.minimum(z**2, 1.0) + 0.1 * z)  # a kink
+
+    model = Surrogate(np.zeros(2), np.ones(2), 0.1 * np.eye(2))
+    model.add(np.ones(2), r(np.ones(2)))
+    model.fit()
+    model.judge(np.zeros(2), 0.5 * np.ones(2), r(0.5 * np.ones(2)) - 1.0)
+    assert model.bent
+    model.judge(
+        np.zeros(2), 3.0 * np.ones(2), r(3.0 * np.ones(2))
+    )  # 9.3 by the parabola, 0.3 by the line, is 1.3
+    assert not model.bent
+    assert np.allclose(model.at(2.0 * np.ones(2)), 1.2)
+
+
+def test_a_residual_that_stays_does_not_ask_for_all_columns_again_and_again() -> None:
+    """One of twelve parameters bends, and goes far; measured as a whole each time that took up to 170."""
+    total = 0
+    for seed in range(6):
+        random = np.random.default_rng(seed)
+        slopes, bend, data = random.normal(size=(40, 12)), random.normal(size=40), random.normal(size=40)
+        support = random.choice(1000, 12, replace=False)
+
+        def fun(
+            x: FloatArray,
+            slopes: FloatArray = slopes,
+            bend: FloatArray = bend,
+            data: FloatArray = data,
+            support: Any = support,
+        ) -> FloatArray:
+            z = x[support]
+            curved = slopes[:, 0] * np.exp(1.5 * z[0]) + bend * np.exp(0.7 * z[0])
+            return np.asarray(slopes[:, 1:] @ z[1:] + curved - data)
+
+        result = gracezo.least_squares(fun, np.zeros(1000), seed=seed)
+        assert result.status == Status.CONVERGED
+        told = scipy.optimize.least_squares(
+            fun, result.x, xtol=1e-15, ftol=1e-15, gtol=1e-15, tr_solver="lsmr", max_nfev=3
+        )
+        assert result.cost <= told.cost * (1.0 + 1e-7)
+        total += result.nfev
+    assert total <= 450  # 541 with all columns each time
+
+
+def test_a_good_step_far_to_one_side_allows_none_to_the_other() -> None:
+    """Down to a plateau each step may be ten times as long; back up there is no value."""
+    highest = 0.0
+
+    def plateau(x: FloatArray) -> FloatArray:
+        nonlocal highest
+        highest = max(highest, float(x[7]))
+        return np.array(
+            [np.exp(0.5 * x[7]) + 1.0, 2.0 * np.exp(x[7]) - 0.5, 0.3 * np.exp(0.7 * x[7]) + x[3] - 0.2]
+        )
+
+    result = gracezo.least_squares(plateau, np.zeros(50), seed=0, max_queries=300)
+    assert result.status == Status.CONVERGED
+    assert highest < 20.0
+
+
 @pytest.mark.parametrize("name", LOSSES)
 def test_losses_are_those_of_scipy(name: str) -> None:
     from scipy.optimize._lsq.least_squares import construct_loss_function  # noqa: PLC0415

@@ -11,7 +11,7 @@ from gracezo.core.asks import Moved, Point, Role, Steps
 from gracezo.core.keys import Key
 from gracezo.core.method import Problem
 from gracezo.core.result import Finish, Status
-from gracezo.core.types import FloatArray
+from gracezo.core.types import FloatArray, IntArray
 from gracezo.vectors.columns import Search
 from gracezo.vectors.estimate import measured
 from gracezo.vectors.found import Columns
@@ -25,6 +25,7 @@ _STAYS = 0.05  # of the cost: if no more can be gained, most of the residual wil
 _SEEN = 3.0  # times its error: the slopes of an output that are more than that
 _STUCK = 12  # rejected steps in a row from a point whose Jacobian was measured there
 _SIGNIFICANT = 5.0  # times its error: what the rest of the space answers when it has begun to matter
+_UNCERTAIN = 0.1  # of the excess that uncertain slopes make: that much is left to columns not measured
 _EXHAUSTED = 0.9  # of the cost: if a set of directions leaves more, others will not do better
 
 
@@ -80,7 +81,8 @@ class Fit:
         self.model = Surrogate(self._z, start.outputs, columns, error, self._deviations)
         self._join(problem.known)
         self._region = Region(loss, self.frame.limits, self._lengths(len(self._z)))
-        self._measured_here = True
+        self._fresh = np.ones(len(self._z), np.bool_)  # columns that were measured where the fit is now
+        self._stays = False  # whether the model says that most of the residual will
         self._steps = 0
         self._next_look = 1
         self._poor = 0  # steps since the Jacobian was measured
@@ -113,6 +115,8 @@ class Fit:
             self.model.fit()
             self.model.anchor(self._z, self.at.outputs)
             step = self._region.step(self.model, self._z, self.at.value)
+            newton = self._region.newton(self.model, self._z).predicted  # not cut by the region
+            self._stays = max(newton, step.predicted) < _STAYS * self.at.value
             if self._measured_here and self._is_minimum():
                 if not (yield from self._has_grown()):
                     return Finish(Status.CONVERGED, self._verdict())
@@ -142,21 +146,44 @@ class Fit:
         self._steps += 1
         cost = self._loss.cost(outputs) if np.isfinite(outputs).all() else math.inf
         if math.isfinite(cost):
+            self.model.judge(self._z, to, outputs - self.at.outputs)
             self.model.add(to, outputs)
-        brought, stays = self.at.value - cost, predicted < _STAYS * self.at.value
+        brought = self.at.value - cost
         poor = self._region.judge(brought, predicted)
         self._rejected = self._rejected + 1 if brought <= 0.0 else 0
         if brought > 0.0:
-            self._z, self._measured_here = to, False
+            self._z, self._fresh = to, np.zeros(len(to), np.bool_)
             self.at = Point(self.frame.point(to), cost, self._uncertainty(outputs), outputs)
             yield Moved(self.at)
             if self._steps >= self._next_look and not self.dense:
                 self._next_look = self._steps + 1 if (yield from self._has_grown()) else 2 * self._steps + 1
         self._poor += poor
-        soon = stays and not self.dense
+        soon = self._stays and not self.dense
         return self._poor >= (1 if soon else max(2, len(self._z) // 2)) and not self._measured_here
 
     # ------------------------------------------------------------ the Jacobian anew
+
+    @property
+    def _measured_here(self) -> bool:
+        return bool(self._fresh.all())
+
+    def _uncertain(self) -> IntArray:
+        """Return the columns to measure: those whose errors, as the model has them, spoil the next step.
+
+        An error of column j with the variance v makes one of |r|²v in the gradient Jᵀr, and that an excess of
+        ½|r|²v(JᵀJ)⁻¹_jj in the cost.
+        """
+        missing = np.flatnonzero(~self._fresh)
+        if not self._stays:  # steps were poor: the model does not know better
+            return missing
+        slopes = self.model.slopes(self._z) / self.model.effects
+        inverse = np.diag(np.linalg.pinv(slopes.T @ slopes, hermitian=True)) / self.model.effects**2
+        excess = (self.model.slope_variances(self._z) * inverse)[missing]
+        if not (np.isfinite(excess).all() and excess.any()):
+            return missing
+        order = np.argsort(-excess)
+        left = np.append(excess[order][::-1].cumsum()[::-1], 0.0)  # if so many are measured
+        return np.sort(missing[order[: int(np.argmax(left <= _UNCERTAIN * left[0]))]])
 
     def _measure(self) -> Steps[bool]:
         """Measure the Jacobian where the fit is now; return whether that makes a difference."""
@@ -165,13 +192,19 @@ class Fit:
         assert isinstance(self.frame, Support)
         assert self.at.outputs is not None
         problem = self._problem
-        columns, errors = yield from measured(
-            self.at, self.frame.indices, self._found.accuracy, problem.scale, problem.bounds
+        chosen = self._uncertain()
+        values, own = yield from measured(
+            self.at, self.frame.indices[chosen], self._found.accuracy, problem.scale, problem.bounds
         )
-        predicted = self.model.slopes(self._z)
-        columns = np.where(np.isfinite(columns), columns, predicted)  # of those that failed and were skipped
+        columns, variances = self.model.slopes(self._z).copy(), self.model.slope_variances(self._z)
+        there = np.isfinite(values).all(axis=0)  # the others failed and were skipped
+        columns[:, chosen[there]] = values[:, there]
+        errors = np.zeros_like(columns)
+        errors[:, chosen] = own
         columns, error = self._trusted(columns, errors)
-        self.model = self.model.moved(self._z, self.at.outputs, columns, error)
+        variances[self._fresh] = variances[chosen[there]] = 0.0
+        self._fresh[chosen] = True
+        self.model = self.model.moved(self._z, self.at.outputs, columns, error, variances)
         self._renew()
         return True
 
@@ -223,7 +256,7 @@ class Fit:
         self.model = self.model.widened(found.values, self.at.outputs, self._z)
         self._z = self.model.centre
         self._renew()
-        self._measured_here = False  # the former columns are those of the model
+        self._fresh[:] = False  # the former columns are those of the model
         return True
 
     def _trusted(self, columns: FloatArray, errors: FloatArray) -> tuple[FloatArray, float]:
@@ -257,7 +290,9 @@ class Fit:
 
     def _renew(self) -> None:
         self._region.renew(self.frame.limits, self._lengths(len(self._z)))
-        self._measured_here, self._poor, self._rejected = True, 0, 0
+        self._poor, self._rejected = 0, 0
+        if len(self._fresh) != len(self._z) or self.dense:
+            self._fresh = np.ones(len(self._z), np.bool_)
 
     # ------------------------------------------------------------ the end
 

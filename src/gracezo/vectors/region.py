@@ -19,7 +19,7 @@ from gracezo.vectors.losses import Loss
 from gracezo.vectors.surrogate import Surrogate
 
 _GOOD, _POOR, _BAD = 0.5, 0.25, 0.1  # shares of the decrease predicted that a step has brought
-_FAR = 10.0  # scales of a coordinate: farther than anything was tried only after a good step that far
+_FAR = 10.0  # scales of a coordinate: farther, to either side, only after a good step that far to that side
 _LEARN = 3.0  # by so much the error of the slopes is less after a good step, and more after a bad one
 _INNER = 50  # evaluations of the surrogate a step
 _NARROW = 1e-12  # what has no room is not asked
@@ -47,10 +47,10 @@ class Region:
     def __init__(self, loss: Loss, limits: tuple[FloatArray, FloatArray], lengths: FloatArray) -> None:
         self._loss = loss
         self._limits, self._lengths = limits, lengths
-        self._far = _FAR
+        self._far = np.full((2, len(lengths)), _FAR)  # down and up, in scales of the coordinates
         self._radius: float | None = None  # None: as the first step has it, twice
         self._reach = 0.0  # of the last step
-        self._cut = False  # whether it went as far as scales allow
+        self._cut = np.zeros((2, len(lengths)), np.bool_)  # where it went as far down or up as scales allow
         self._doubt: float | None = None  # the relative error of the slopes; None: as the model says
 
     def step(self, model: Surrogate, z: FloatArray, cost: float) -> Step:
@@ -59,9 +59,10 @@ class Region:
         if self._radius is None:
             newton = self.newton(model, z, doubtful=True)
             self._radius = 2.0 * float(np.abs((newton.to - z) * effects).max(initial=0.0))
-        half = np.minimum(self._radius / effects, self._far * self._lengths)
-        lower, upper = np.maximum(z - half, self._limits[0]), np.minimum(z + half, self._limits[1])
-        room = upper - lower > _NARROW * np.maximum(np.abs(z), half)
+        far = self._far * self._lengths
+        down, up = np.minimum(self._radius / effects, far)
+        lower, upper = np.maximum(z - down, self._limits[0]), np.minimum(z + up, self._limits[1])
+        room = upper - lower > _NARROW * np.maximum(np.abs(z), np.minimum(down, up))
         if not room.any() or self._radius == 0.0:
             return Step(z, 0.0)
 
@@ -86,9 +87,9 @@ class Region:
             gtol=1e-15,
             max_nfev=_INNER,
         )
-        to = self._snapped(whole(found.x), half)
+        to = self._snapped(whole(found.x), np.minimum(down, up))
         self._reach = float(np.abs((to - z) * effects).max())
-        self._cut = bool((np.abs(to - z) >= 0.9 * self._far * self._lengths).any())
+        self._cut = np.stack([z - to, to - z]) >= 0.9 * far
         predicted = cost - self._loss.cost(model.at(to))
         return Step(to, predicted) if self._reach > 0.0 and predicted > 0.0 else Step(z, 0.0)
 
@@ -115,9 +116,8 @@ class Region:
         if self._doubt is not None:
             factor = 1.0 / _LEARN if share > _GOOD else _LEARN if share < _BAD else 1.0
             self._doubt = min(1.0, factor * self._doubt)
-        if share > _GOOD and self._cut:
-            self._far *= _FAR
         if share > _GOOD:
+            self._far[self._cut] *= _FAR
             self._radius = max(self._radius, 2.0 * self._reach)
         elif share < _BAD:
             self._radius = 0.3 * (self._reach or self._radius)
@@ -129,6 +129,8 @@ class Region:
         """Begin anew, with a Jacobian that was measured; the limits may be those of more coordinates."""
         self._radius, self._doubt = None, None
         self._limits, self._lengths = limits, lengths
+        new = len(lengths) - self._far.shape[1]
+        self._far = np.pad(self._far, ((0, 0), (0, new)), constant_values=_FAR)
 
     def _snapped(self, z: FloatArray, half: FloatArray) -> FloatArray:
         """Put on a bound what has come very near to it: the method within stays inside."""

@@ -18,7 +18,8 @@ quadratic of least Frobenius norm that passes through the data, as in Powell's N
 curvature is that of single coordinates. Both, and the size of g, are those that make the data most likely.
 
 J_c itself errs by a share δ, which adds δ²·u·v to the covariance (in units of J_c): slopes are corrected by
-what is learned elsewhere.
+what is learned elsewhere. Columns that were not measured at c are those that the model predicted there, with
+the variance that it gave them.
 
 The data are the outputs at all points tried so far, and the Jacobians at former centres. With one point the
 mean is Broyden's update with twice the correction, which is right if r is quadratic; with all of them
@@ -27,59 +28,37 @@ it is what a secant method would know if it forgot nothing, second derivatives i
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from scipy.linalg import LinAlgError, cholesky, solve_triangular
+from scipy.linalg import solve_triangular
 
-from gracezo.core.types import FloatArray
+from gracezo.core.types import FloatArray, IntArray
+from gracezo.vectors.covariance import (
+    NUGGET,
+    Covariance,
+    Linear,
+    Regression,
+    Slopes,
+    matrix_of,
+    regressed,
+    spans,
+)
 
 _LENGTHS = (0.1, 0.3, 1.0, 3.0, 10.0, 1e3)  # ℓ², in units of the largest displacement squared
 _ALONE = (0.0, 0.5, 0.99)  # θ
-_NUGGET = 1e-11  # of a variance: what rounding takes away from a matrix of covariances
-_FARTHEST = 30.0  # exponents beyond are cut: nobody should go where they matter
 _OFF = 100.0  # times the outputs at the centre: larger ones tell nothing of what is near
 _MOST_POINTS = 60
 _MOST_DATA = 200  # rows of the covariance matrix
 
 
 @dataclass(frozen=True, eq=False)
-class _Covariance:
-    """k, for displacements and for derivatives at former centres."""
+class Measured:
+    """Columns of a Jacobian at a point: `which` of them were measured there."""
 
-    length: float  # ℓ² of the whole displacement
-    length_alone: float  # and of a single coordinate
-    alone: float  # θ
-    linear: float = 0.0  # variance of a slope at the centre, in units of that of g
-
-    def values(self, u: FloatArray, v: FloatArray) -> FloatArray:
-        """Return cov(g(u_i), g(v_j)) for rows of u and v."""
-        whole, alone = self.length, self.length_alone
-        a = np.minimum(u @ v.T / whole, _FARTHEST)
-        b = np.minimum(u[:, None, :] * v[None, :, :] / alone, _FARTHEST)
-        return np.asarray(
-            (1.0 - self.alone) * whole**2 * (np.expm1(a) - a)
-            + self.alone * alone**2 * (np.expm1(b) - b).sum(axis=2)
-            + self.linear * (u @ v.T)
-        )
-
-    def slopes(self, u: FloatArray, v: FloatArray) -> FloatArray:
-        """Return cov(g(u_i), ∂g/∂v_j (v)) for the rows of u and one point v."""
-        a = np.minimum(u @ v / self.length, _FARTHEST)
-        b = np.minimum(u * v / self.length_alone, _FARTHEST)
-        whole = (1.0 - self.alone) * self.length * np.expm1(a)[:, None]
-        return np.asarray((whole + self.alone * self.length_alone * np.expm1(b) + self.linear) * u)
-
-    def bends(self, u: FloatArray, v: FloatArray) -> FloatArray:
-        """Return cov(∂g/∂u_i (u), ∂g/∂v_j (v)) of two points."""
-        a = min(float(u @ v) / self.length, _FARTHEST)
-        b = np.minimum(u * v / self.length_alone, _FARTHEST)
-        diagonal = (1.0 - self.alone) * self.length * np.expm1(a) + self.alone * (
-            self.length_alone * np.expm1(b) + np.exp(b) * u * v
-        )
-        diagonal = diagonal + self.linear
-        return np.asarray((1.0 - self.alone) * np.exp(a) * np.outer(v, u) + np.diag(diagonal))
+    centre: FloatArray
+    jacobian: FloatArray
+    which: IntArray
 
 
 @dataclass(eq=False)
@@ -96,8 +75,12 @@ class Surrogate:
         The standard deviation of each output; 0 where it is exact.
     points, values
         What was tried: points z and outputs r(z).
-    centres, jacobians
-        Where a Jacobian was measured before, and what it was.
+    variances
+        Of the errors of the columns of J_c, mean over outputs: 0 of those that were measured; None: of all.
+    former
+        Jacobians that were measured before.
+    bent
+        Whether g is believed: of the last step it was no worse than a straight line.
 
     Examples
     --------
@@ -117,20 +100,23 @@ class Surrogate:
     noise: float | FloatArray = 0.0
     points: list[FloatArray] = field(default_factory=list)
     values: list[FloatArray] = field(default_factory=list)
-    centres: list[FloatArray] = field(default_factory=list)
-    jacobians: list[FloatArray] = field(default_factory=list)
+    variances: FloatArray | None = None
+    former: list[Measured] = field(default_factory=list)
+    bent: bool = True
 
     def __post_init__(self) -> None:
         # D never falls, as in MINPACK: a column that fades away is no invitation to go far along it.
         norms = np.linalg.norm(self.jacobian, axis=0)
-        for former in self.jacobians:
-            norms = np.maximum(norms, np.linalg.norm(former, axis=0))
+        for one in self.former:
+            norms = np.maximum(norms, np.linalg.norm(one.jacobian, axis=0))
         least = 1e-6 * float(norms.max(initial=0.0))
         self.effects = np.maximum(norms, least if least > 0.0 else 1.0)
-        self._covariance: _Covariance | None = None
+        self._unsure = np.zeros(len(norms)) if self.variances is None else self.variances
+        self._covariance: Covariance | None = None
+        self._regression: Regression | None = None
         self._shift = 0.0 * self.outputs
         self._u = np.zeros((0, len(self.centre)))
-        self._v: list[FloatArray] = []
+        self._v: list[Slopes] = []
         self._of_values = np.zeros((0, len(self.outputs)))
         self._of_slopes: list[FloatArray] = []
 
@@ -141,9 +127,19 @@ class Surrogate:
             self.values.append(outputs)
 
     def moved(
-        self, centre: FloatArray, outputs: FloatArray, jacobian: FloatArray, error: float = 1e-7
+        self,
+        centre: FloatArray,
+        outputs: FloatArray,
+        jacobian: FloatArray,
+        error: float = 1e-7,
+        variances: FloatArray | None = None,
     ) -> Surrogate:
-        """Return the model around a new centre whose Jacobian was measured, with all that is known."""
+        """Return the model around a new centre whose Jacobian was measured, with all that is known.
+
+        Columns that were not are those that it predicts there, with their variances.
+        """
+        own = Measured(self.centre, self.jacobian, np.flatnonzero(self._unsure == 0.0))
+        here = np.array_equal(centre, self.centre)  # some columns more, of the same point
         points = [*self.points, self.centre]
         values = [*self.values, self.outputs]
         elsewhere = [i for i, point in enumerate(points) if not np.array_equal(point, centre)]
@@ -155,9 +151,21 @@ class Surrogate:
             self.noise,
             [points[i] for i in elsewhere],
             [values[i] for i in elsewhere],
-            [*self.centres, self.centre],
-            [*self.jacobians, self.jacobian],
+            variances,
+            self.former if here else [*self.former, own],
+            self.bent,
         )
+
+    def judge(self, here: FloatArray, to: FloatArray, outputs: FloatArray) -> None:
+        """Compare what was predicted of a step with its outputs; believe g only if a straight line did worse.
+
+        Toward a plateau at infinity, for one, all that is known of the way there misleads.
+        """
+        self.bent = True
+        bent = self.at(to) - self.at(here)
+        self.bent = False
+        straight = self.at(to) - self.at(here)
+        self.bent = bool(np.linalg.norm(outputs - bent) <= np.linalg.norm(outputs - straight))
 
     def widened(self, columns: FloatArray, outputs: FloatArray, here: FloatArray) -> Surrogate:
         """Return the model with further coordinates, 0 so far, whose columns were measured at `here`.
@@ -190,111 +198,77 @@ class Surrogate:
 
     def fit(self) -> None:
         """Find the covariance that makes the data most likely, and with it the mean."""
-        self._covariance = None
+        self._covariance = self._regression = None
         self._shift = 0.0 * self.outputs
         s, m = len(self.centre), len(self.outputs)
         recent = slice(max(0, len(self.points) - _MOST_POINTS), None)
         u = (np.array(self.points[recent]).reshape(-1, s) - self.centre) * self.effects
         kept = max(0, (_MOST_DATA - len(u)) // max(s, 1))
-        former = slice(max(0, len(self.centres) - kept), None) if kept else slice(0, 0)
-        v = [(centre - self.centre) * self.effects for centre in self.centres[former]]
+        former = self.former[max(0, len(self.former) - kept) :] if kept else []
+        v = [Slopes((one.centre - self.centre) * self.effects, one.which) for one in former]
         if len(u) + len(v) == 0:
             return
         linear = u / self.effects @ self.jacobian.T + self.outputs
         rest = [np.array(self.values[recent]).reshape(-1, m) - linear]
-        rest += [((old - self.jacobian) / self.effects).T for old in self.jacobians[former]]
+        rest += [((one.jacobian - self.jacobian) / self.effects).T[one.which] for one in former]
         data = np.vstack(rest)
-        variances, slope = self._variances(len(u), len(v))
-        extent = max(float((one**2).sum()) for one in (*u, *v))
+        variances, slope = self._errors(len(u), len(data) - len(u))
+        places = [*u, *(one.at for one in v)]
+        extent = max(float((one**2).sum()) for one in places)
         if extent == 0.0:
             return
-        extent_alone = max(float((one**2).max()) for one in (*u, *v))
-        linear = _matrix(_Covariance(1.0, 1.0, 0.0, 1.0), u, v) - _matrix(_Covariance(1.0, 1.0, 0.0), u, v)
+        extent_alone = max(float((one**2).max()) for one in places)
+        linear = matrix_of(Linear(slope), u, v)
         best = -np.inf
         for length in _LENGTHS:
             for alone in _ALONE:
-                tried = _Covariance(extent * length, extent_alone * length, alone)
-                found = _regressed(_matrix(tried, u, v), linear, data, variances, slope)
-                if found is not None and found[0] > best:
-                    best, weights, size = found
-                    self._covariance = replace(tried, linear=slope / size)
+                tried = Covariance(extent * length, extent_alone * length, alone)
+                found = regressed(matrix_of(tried, u, v), linear, data, variances)
+                if found is not None and found.likelihood > best:
+                    best, self._regression = found.likelihood, found
+                    self._covariance = replace(tried, linear=slope / found.size)
                     self._u, self._v = u, v
-                    self._of_values = weights[: len(u)]
-                    self._of_slopes = list(weights[len(u) :].reshape(len(v), s, m))
+                    self._of_values = found.weights[: len(u)]
+                    self._of_slopes = [found.weights[place] for place, _ in spans(v, len(u))]
 
     def at(self, z: FloatArray) -> FloatArray:
         """Return the outputs that the model predicts."""
         predicted = self.outputs + self._shift + self.jacobian @ (z - self.centre)
-        if self._covariance is None:
+        if self._covariance is None or not self.bent:
             return np.asarray(predicted)
         u = ((z - self.centre) * self.effects)[None]
         predicted = predicted + (self._covariance.values(u, self._u) @ self._of_values)[0]
         for v, weights in zip(self._v, self._of_slopes, strict=True):
-            predicted = predicted + (self._covariance.slopes(u, v) @ weights)[0]
+            predicted = predicted + (self._covariance.slopes(u, v.at)[:, v.which] @ weights)[0]
         return np.asarray(predicted)
 
     def slopes(self, z: FloatArray) -> FloatArray:
         """Return the Jacobian that the model predicts."""
-        if self._covariance is None:
+        if self._covariance is None or not self.bent:
             return self.jacobian
         u = (z - self.centre) * self.effects
         total = self._of_values.T @ self._covariance.slopes(self._u, u)
         for v, weights in zip(self._v, self._of_slopes, strict=True):
-            total = total + (self._covariance.bends(u, v) @ weights).T
+            total = total + (self._covariance.bends(u, v.at)[:, v.which] @ weights).T
         return np.asarray(self.jacobian + total * self.effects)
 
-    def _variances(self, points: int, centres: int) -> tuple[FloatArray, float]:
-        """Return the variances of the errors of the data, and of a slope at the centre: mean over outputs."""
-        size = float(np.mean(self.outputs**2)) * 2.0**-104 + float(np.mean(np.square(self.noise)))
-        slope = (
-            self.error**2 * float(np.mean((self.jacobian / self.effects) ** 2)) if self.jacobian.size else 0.0
+    def slope_variances(self, z: FloatArray) -> FloatArray:
+        """Return how uncertain each column of the Jacobian at z is: a variance, mean over outputs."""
+        covariance, regression = self._covariance, self._regression
+        u = (z - self.centre) * self.effects
+        if covariance is None or regression is None:
+            return np.full(len(z), np.inf)
+        cross = [covariance.slopes(self._u, u)] + [covariance.bends(v.at, u)[v.which] for v in self._v]
+        known = solve_triangular(
+            regression.factor, np.vstack(cross) / regression.spread[:, None], lower=True, check_finite=False
         )
-        own = [np.full(points, 2.0 * size), np.full(centres * len(self.centre), slope)]
-        return np.concatenate(own), slope
+        own = np.diag(covariance.bends(u, u))
+        left = np.maximum(own - (known**2).sum(axis=0), NUGGET * own)
+        return np.asarray(left * regression.size * self.effects**2)
 
-
-def _matrix(covariance: _Covariance, u: FloatArray, v: list[FloatArray]) -> FloatArray:
-    """Return the covariances of all data: values at u, then all derivatives at each v."""
-    count, s = u.shape
-    matrix = np.empty((count + len(v) * s, count + len(v) * s))
-    matrix[:count, :count] = covariance.values(u, u)
-    for place, one in _spans(v, count, s):
-        matrix[:count, place] = covariance.slopes(u, one)
-        matrix[place, :count] = matrix[:count, place].T
-        for other_place, other in _spans(v, count, s):
-            matrix[place, other_place] = covariance.bends(one, other)
-    return matrix
-
-
-def _spans(v: list[FloatArray], count: int, s: int) -> Iterator[tuple[slice, FloatArray]]:
-    for number, one in enumerate(v):
-        yield slice(count + number * s, count + (number + 1) * s), one
-
-
-def _regressed(
-    matrix: FloatArray, linear: FloatArray, data: FloatArray, variances: FloatArray, slope: float
-) -> tuple[float, FloatArray, float] | None:
-    """Return the log likelihood of data, up to a constant, the weights of the mean, and the size of g.
-
-    None: degenerate. The size is that of the greatest likelihood, found in two turns, since errors are
-    compared with it.
-    """
-    m = data.shape[1]
-    size = float(np.mean(data**2 / (np.diag(matrix)[:, None] + 1e-300)))
-    for _ in range(2):
-        errors = 1.0 / max(size, 1e-300)
-        whole = matrix + slope * errors * linear
-        spread = np.sqrt(np.diag(whole)) + 1e-150
-        nugget = np.minimum(variances * errors / spread**2, 1e8) + _NUGGET
-        try:
-            factor = cholesky(
-                whole / np.outer(spread, spread) + np.diag(nugget), lower=True, check_finite=False
-            )
-        except LinAlgError:
-            return None
-        white = solve_triangular(factor, data / spread[:, None], lower=True, check_finite=False)
-        size = max(float(np.mean(white**2)), 1e-300)
-    likelihood = -m * float(np.log(np.diag(factor)).sum() + np.log(spread).sum())
-    likelihood -= 0.5 * white.size * float(np.log(size))
-    weights = solve_triangular(factor, white, lower=True, trans=1, check_finite=False) / spread[:, None]
-    return (likelihood, weights, 1.0 / errors) if np.isfinite(likelihood) else None
+    def _errors(self, points: int, slopes: int) -> tuple[FloatArray, FloatArray]:
+        """Return the variances of the errors of the data, and of the slopes at c: means over outputs."""
+        size = float(np.mean(self.outputs**2)) * 2.0**-104 + float(np.mean(np.square(self.noise)))
+        square = float(np.mean((self.jacobian / self.effects) ** 2))
+        own = np.repeat([2.0 * size, self.error**2 * square], [points, slopes])
+        return own, np.asarray(self.error**2 * square + self._unsure / self.effects**2)
