@@ -5,7 +5,8 @@
    one query each. The surrogate has the measured Jacobian and passes through all points tried.
 3. The Jacobian is measured again, a difference for each column, when that pays: after as many poor steps as
    half of its price; and after one where the model says that most of the residual will stay, because there
-   the gradient Jᵀr has to be right, and errors of J do not vanish with r.
+   the gradient Jᵀr has to be right, and errors of J do not vanish with r. Then it is those columns first of
+   which the model is most uncertain, and others only if that does not do.
 4. One query displaces everything outside of the columns, after steps 1, 3, 7, … and before the end. If it
    answers, what has begun to matter is searched for and joins in.
 5. "Converged" is said only of a point where the Jacobian was measured, where it promises no more than `ftol`
