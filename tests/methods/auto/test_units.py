@@ -111,6 +111,36 @@ def test_sizes_from_1e_minus_6_to_1e11_in_one_x(seed: int) -> None:
     assert two.nfev <= 1.5 * one.nfev
 
 
+@pytest.mark.parametrize("all_bend", [True, False])
+@pytest.mark.parametrize("seed", range(6))
+def test_sizes_that_nobody_has_told_are_no_success(seed: int, all_bend: bool) -> None:
+    """From x0 = 0 nothing shows them: flat coordinates hide behind steep ones, or lead down beyond one unit."""
+    random = np.random.default_rng([seed, 5])
+    sizes, goal = np.repeat([1e5, 1e-3, 10.0], 100), np.zeros(300)
+    some = np.concatenate([100 * k + random.choice(100, 2, replace=False) for k in range(3)])
+    goal[some] = random.uniform(0.5, 1.2, 6) * random.choice([-1.0, 1.0], 6)
+    which = np.arange(300) if all_bend else some
+
+    def f(x: FloatArray) -> float:
+        return float(((x[which] / sizes[which] - goal[which]) ** 2).sum())
+
+    result = gracezo.minimize(f, np.zeros(300), seed=seed, max_queries=1500)
+    assert not result.success or result.fun < 1e-4
+    assert result.status != 5 or "orders of magnitude" in result.message
+    told = gracezo.minimize(f, np.zeros(300), scale=sizes, seed=seed, max_queries=300)
+    assert told.success
+    assert told.fun < 1e-8
+
+
+@pytest.mark.parametrize("size", [1e-3, 1.0, 1e3])
+def test_sizes_that_are_alike_need_not_be_told(size: float) -> None:
+    bowl = Bowl(2)
+    bowl.scale = np.full(300, size)
+    result = gracezo.minimize(bowl, bowl.start, seed=0)
+    assert result.success
+    assert result.fun - bowl.offset < 1e-8
+
+
 def test_two_sizes() -> None:
     result = gracezo.minimize(lambda x: (x[0] / 2e11 - 1) ** 2 + (x[1] / 4 - 1) ** 2, [2.1e11, 5.0], seed=0)
     assert result.success

@@ -68,18 +68,27 @@ class Beyond:
         The bounds, and what is known of f.
     rng
         Where directions are drawn from.
+    sized
+        Whether the sizes of coordinates were told, or shown by bounds.
     """
 
     def __init__(
-        self, at: Point, plainly: float, walls: Walls, differences: Differences, rng: np.random.Generator
+        self,
+        at: Point,
+        plainly: float,
+        walls: Walls,
+        differences: Differences,
+        rng: np.random.Generator,
+        sized: bool,
     ) -> None:
         self._at = at
         self._plainly = plainly
         self._box = walls.box
         self._noise = differences.noise
         self._rng = rng
+        self._sized = sized
         self.hidden = False
-        """Whether sums over coordinates that have never mattered show slopes where single ones do not."""
+        """Whether coordinates that have never mattered may: their sums show slopes, or their sizes differ."""
         self.silent = False
         """Whether coordinates that have never mattered leave f as it is, far away and near."""
         self._rounding = differences.rounding
@@ -246,9 +255,10 @@ class Beyond:
             if self._box is not None and isinstance(way, Few):  # what stands at a bound goes inward
                 way = Few(way.indices, self._box.inward(self._at.x, way.indices, way.values))
             if draw < 2:
-                found, _, even = yield from self._sides([way], Role.PROBE)
-                change = abs(float(even[0]))
+                found, odd, even = yield from self._sides([way], Role.PROBE)
+                change = max(abs(float(odd[0])), abs(float(even[0])))
                 unchanged += change <= self._rounding
+                self._extrapolate(abs(float(odd[0])), max(float(even[0]), self._rounding))
             else:
                 step = self._cut(way)
                 values = yield from self._values([step], Role.PROBE)
@@ -260,7 +270,25 @@ class Beyond:
             if self.silent or told == constants.DRAWN:
                 break
         self.silent = self.silent or not len(rest)
+        if not (self.silent or self._sized):
+            yield from self._compare(rest)
         return None
+
+    def _extrapolate(self, straight: float, bent: float) -> None:
+        """Note whether a slope along coordinates of unknown sizes leads down by much beyond the scale."""
+        beyond = straight > 2.0 * bent + constants.TRUST * self._rounding
+        if beyond and straight**2 * constants.PRECISE > 4.0 * bent * self._plainly and not self._sized:
+            self.hidden = True
+
+    def _compare(self, rest: IntArray | Rest) -> Steps[None]:
+        """Note whether single coordinates show that their sizes, which nobody has told, differ by orders."""
+        if isinstance(rest, Rest):
+            rest = np.setdiff1d(self._rng.integers(rest.d, size=constants.DRAWN), rest.without)
+        some = rest[: constants.DRAWN // 2]
+        changes = np.abs((yield from self._singly(some, np.full(len(some), constants.CLEARLY))))
+        seen = changes[np.isfinite(changes) & (changes > constants.TRUST * self._rounding)]
+        # How far a coordinate can go before f changes by as much.
+        self.hidden |= len(seen) > 1 and float(0.5 * np.log10(seen).std(ddof=1)) > constants.DECADES
 
     def _behind_noise(self, rest: IntArray | Rest) -> Steps[Lower | None]:
         """Return the same of a noisy function, and note whether sums show that something is hidden.

@@ -18,7 +18,7 @@ from gracezo.core.types import FloatArray
 from gracezo.core.units import Units
 from gracezo.methods.auto import constants
 from gracezo.methods.auto.search.estimator import TreeEstimator, Wanted
-from gracezo.methods.auto.verdict import Lowest, answering, drawn_again
+from gracezo.methods.auto.verdict import MIXED, Lowest, answering, drawn_again
 from gracezo.methods.auto.ways import Ledger
 from gracezo.methods.auto.ways.bandit import Bandit, Ways
 from gracezo.methods.auto.ways.gradients import Dense, Nonsmooth
@@ -183,7 +183,8 @@ class Descent:
                     return (yield from self._over_ripples(at, depth, key.child(0, 1)))
                 beyond += 1
                 if beyond == 4 * constants.DRAWN:  # a way out of a saddle may take one for each coordinate
-                    finish = Finish(Status.STUCK, "f is rough or jumps: lower values lie at longer distances")
+                    why = "f is rough or jumps: lower values lie at longer distances"
+                    finish = Finish(Status.STUCK, MIXED if sparse.mixed else why)
         except OutOfQueries:
             if not self._remarks(bandit) and not self._problem.random:
                 raise

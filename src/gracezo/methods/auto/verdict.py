@@ -43,7 +43,7 @@ from gracezo.methods.auto.support.coordinates import Support
 R = TypeVar("R")
 _EXACT = {Role.PROBE: Role.SET, Role.TRIAL: Role.STEP}
 _NOISY = {Role.CONFIRM: Role.PROBE, Role.REFRESH: Role.PROBE}
-_MIXED = "coordinates differ by orders of magnitude: rounding hides the flat ones; scale= tells them apart"
+MIXED = "coordinates differ by orders of magnitude: rounding hides the flat ones; scale= tells them apart"
 _ACROSS = "each coordinate leads uphill, but f has kinks across them"
 
 
@@ -67,7 +67,7 @@ class Verdict:
         Whether sizes are no question: told, shown by bounds, or the coordinates outside of the support leave
         f as it is, far away and near.
     hidden
-        Whether sums over these show slopes that noise hides.
+        Whether these may matter all the same: sums over them show slopes, or their sizes differ.
     """
 
     support: Support
@@ -102,7 +102,7 @@ class Verdict:
         mixed = exact and self._mixed()
         if mixed or self._hides():
             hides = f"the {'rounding error' if exact else 'noise'} of f hides what may be left to be found"
-            return _MIXED if mixed else hides
+            return MIXED if mixed else hides
         dropped = np.zeros(len(self.support))
         dropped[: len(self.given_up)] = self.given_up
         promised = max(self.support.promise_of(dropped), self.support.held_back if exact else 0.0)
@@ -120,7 +120,7 @@ class Verdict:
     def _hides(self) -> bool:
         """Whether noise or rounding may hide a decrease that matters: above itself, or all of a small one."""
         noise, partition = self.differences.noise, self.search.partition
-        if self.hidden:
+        if self.hidden and noise:
             return True
         error = max(noise, self.differences.values.rounding_error)
         if error > constants.LITTLE * self.fallen or partition is None:
@@ -138,11 +138,13 @@ class Verdict:
         may be flatter still. What a slope that cannot be seen would bring on such a way is not to matter.
         """
         curvatures, partition = self.differences.curvatures, self.search.partition
+        if self.hidden:
+            return True
         if self.sized or partition is None or not curvatures.flattest > 0.0:
             return False
         farther = math.sqrt(curvatures.largest / curvatures.flattest)
         hidden = farther * constants.TRUST * partition.error
-        return farther > 10.0**constants.DECADES and hidden > constants.SMALL * self.fallen
+        return mixed(self.differences) and hidden > constants.SMALL * self.fallen
 
     def _stands(self, at: Point, dropped: FloatArray) -> Steps[bool]:
         """Return whether those that promise what steps do not bring stand on kinks that were not located."""
@@ -168,6 +170,12 @@ class Verdict:
         lengths[free] = self.differences.single(1.0, 0.0)
         lengths[support.indices] = support.lengths()
         return (yield from coupled(at, free, lengths[free], self.differences.rounding, rng))
+
+
+def mixed(differences: Differences) -> bool:
+    """Whether some coordinates met have to go farther than others by more than an order of magnitude."""
+    curvatures = differences.curvatures
+    return bool(curvatures.largest > 100.0**constants.DECADES * curvatures.flattest > 0.0)
 
 
 def uphill(

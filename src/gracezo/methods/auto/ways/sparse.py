@@ -25,7 +25,7 @@ from gracezo.methods.auto.search.order import Rest, outside
 from gracezo.methods.auto.step.stepper import Stepper, Timing
 from gracezo.methods.auto.support.coordinates import Support
 from gracezo.methods.auto.support.refresh import Refresh
-from gracezo.methods.auto.verdict import Again, Verdict, measured_again
+from gracezo.methods.auto.verdict import Again, Verdict, measured_again, mixed
 from gracezo.methods.auto.ways import Ledger, Offer
 from gracezo.methods.auto.ways.agenda import Agenda, Draws, Parts
 
@@ -158,6 +158,16 @@ class Sparse:
         yield from self._parts.search.begin(at, noise, *self._agenda.begin())
         return True
 
+    @property
+    def mixed(self) -> bool:
+        """Whether coordinates differ by orders of magnitude, and nobody has told that."""
+        return not self._sized and mixed(self.differences)
+
+    @property
+    def _sized(self) -> bool:
+        """Whether the sizes of coordinates were told, or shown by bounds."""
+        return self.walls.box is not None or self._parts.problem.scale is not None
+
     def again(self, at: Point) -> Steps[Again]:
         """Return the value of a noisy f where it is, measured anew, unless it has been."""
         if self._again is None or self._again.at.x is not at.x:
@@ -176,11 +186,11 @@ class Sparse:
         if 4 * len(unsure) > parts.ledger.queries:
             unsure = unsure[:0]  # that would take too many queries
         here = (yield from self.again(at)).at if self.noise else at
-        looks = Beyond(here, self.plainly(at), walls, self.differences, rng)
+        looks = Beyond(here, self.plainly(at), walls, self.differences, rng, self._sized)
         most = parts.ledger.queries // 4
         found = yield from looks.lower(support, open_, rest, self._start.x, unsure, most)
-        self._silent, again, self._hidden = looks.silent, looks.hidden and not self._hidden, looks.hidden
-        if again:
+        again, self._silent, self._hidden = looks.hidden and not self._hidden, looks.silent, looks.hidden
+        if again and self.noise:
             self._relocate(at)  # once more, with other weights
             return at, 0.0
         if found is not None and self.noise and here.value - found[0].value <= self.plainly(at):
@@ -293,7 +303,6 @@ class Sparse:
     def end(self, at: Point, kinks_across: bool) -> Steps[Finish]:
         """Say why nothing is left to ask, given whether kinks are known to couple coordinates."""
         parts = self._parts
-        sized = self._silent or self.walls.box is not None or parts.problem.scale is not None
         verdict = Verdict(
             parts.support,
             parts.search,
@@ -303,7 +312,7 @@ class Sparse:
             parts.ledger.queries,
             self.free,
             self.walls.box,
-            sized,
+            self._silent or self._sized,
             self._hidden,
         )
         return verdict.told(at, kinks_across, self._agenda.draws.next())
