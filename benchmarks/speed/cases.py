@@ -22,8 +22,8 @@ STEPS = 3
 ASKED = 2_000
 """Queries after which rivals have shown what one costs; they may take no longer than"""
 SECONDS = 10.0
-INSTANCES = 6
-"""Over which queries are counted."""
+INSTANCES = 16
+"""Over which queries are counted; a quarter of them at 10⁸."""
 
 Row = dict[str, float]
 
@@ -75,6 +75,11 @@ def auto_many(d: int) -> Row:
     return _plain(d, 4 * SPARSITY, target=True)
 
 
+def auto_bounds(d: int) -> Row:
+    """Run `auto` within one pair of bounds, which the coordinates that matter do not meet."""
+    return _plain(d, target=True, bounds=(-2.0, 2.0))
+
+
 def grace(d: int) -> Row:
     """Run GraCe on the plain function."""
     return _plain(d, **_grace(d))
@@ -124,12 +129,13 @@ def grace_hidden(d: int) -> Row:
 def growth(d: int) -> Row:
     """Count the queries of `auto` on w @ (x − v)², whose rounding grows with d: the mean over instances."""
     queries = []
-    for seed in range(INSTANCES if d < 10**8 else 2):
+    for seed in range(INSTANCES if d < 10**8 else INSTANCES // 4):
         bowl, x0 = Bowl(d, seed, min(SPARSITY, d)), np.zeros(d)
         row = _minimised(bowl, x0, target=TARGET * bowl(x0))
         queries.append(row["queries"])
         del bowl, x0
-    return row | {"f": math.nan, "inside": math.nan, "queries": float(np.mean(queries))}
+    error = float(np.std(queries, ddof=1)) / math.sqrt(len(queries))
+    return row | {"f": math.nan, "inside": math.nan, "queries": float(np.mean(queries)), "error": error}
 
 
 # ---------------------------------------------------------------- others
@@ -208,6 +214,7 @@ CASES: dict[str, tuple[str, Callable[[int], Row], int]] = {
     "auto": ("auto", auto, 10**8),
     "grace": ("grace", grace, 10**8),
     "auto-many": ("auto, s = 40", auto_many, 10**7),
+    "auto-bounds": ("auto, one pair of bounds", auto_bounds, 10**7),
     "auto-sparse": ("auto, changes priced", auto_sparse, 10**7),
     "grace-sparse": ("grace, changes priced", grace_sparse, 10**7),
     "auto-hidden": ("auto, sparse start", auto_hidden, 10**8),

@@ -82,8 +82,8 @@ def queries(rows: Sequence[Mapping[str, Any]]) -> str:
     if not own:
         return ""
     head = "".join(f" 10^{round(math.log10(row['d']))} |" for row in own)
-    line = "".join(f" {row['queries']:.1f} |" for row in own)
-    return f"| d |{head}\n|---|{'---:|' * len(own)}\n| queries to 0.01 |{line}"
+    line = "".join(f" {row['queries']:.1f} ± {row.get('error', math.nan):.1f} |" for row in own)
+    return f"| d |{head}\n|---|{'---:|' * len(own)}\n| queries to 0.01 ± standard error |{line}"
 
 
 def picture(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
@@ -96,7 +96,9 @@ def picture(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
             continue
         name, *kind = case.split("-")
         style = {"color": _STYLES[name], "label": CASES[case][0], "marker": "o", "markersize": 4}
-        style["linestyle"] = {"sparse": "--", "hidden": ":", "many": "-."}.get(kind[0] if kind else "", "-")
+        style["linestyle"] = {"sparse": "--", "hidden": ":", "many": "-.", "bounds": (0, (1, 4))}.get(
+            kind[0] if kind else "", "-"
+        )
         d = np.array([row["d"] for row in own])
         left.loglog(d, [1e6 * beyond(row) for row in own], **style)
         large = [row for row in own if row["d"] >= 10**6]

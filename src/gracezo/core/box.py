@@ -64,7 +64,7 @@ class Box:
     def room(self, x: FloatArray, indices: IntArray) -> tuple[FloatArray, FloatArray]:
         """Return how far these coordinates of x can go down, and up."""
         at = x[indices]
-        return at - self.lower[indices], self.upper[indices] - at
+        return at - _of(self.lower, indices), _of(self.upper, indices) - at
 
     def ahead(self, x: FloatArray, indices: IntArray, steps: FloatArray) -> FloatArray:
         """Return how far these coordinates of x can go in the direction of their steps."""
@@ -73,7 +73,7 @@ class Box:
 
     def place(self, x: FloatArray, indices: IntArray, steps: FloatArray) -> FloatArray:
         """Return where steps lead, cut at the bounds: the new values of these coordinates."""
-        return np.clip(x[indices] + steps, self.lower[indices], self.upper[indices])
+        return np.clip(x[indices] + steps, _of(self.lower, indices), _of(self.upper, indices))
 
     def inward(self, x: FloatArray, indices: IntArray, steps: FloatArray, stretch: float = 1.0) -> FloatArray:
         """Return steps that stay inside, also when multiplied by any number from 0 to `stretch`.
@@ -157,6 +157,11 @@ def _lean(bound: FloatArray, d: int) -> FloatArray:
     kept = flat.copy()
     kept.flags.writeable = False
     return kept
+
+
+def _of(bound: FloatArray, indices: IntArray) -> FloatArray | np.float64:
+    """Return the bounds of some coordinates: one number where all have the same."""
+    return bound[0] if lean(bound) else bound[indices]
 
 
 def _finite(bound: FloatArray) -> Any:
