@@ -1,8 +1,9 @@
-"""The structure of `auto`: no class has more than ten fields, and nobody writes those of another object."""
+"""The structure of `auto`: few constants in one place, short files, small classes, fields of their own."""
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -65,3 +66,10 @@ def test_every_constant_is_read() -> None:
         and node.value.id == "constants"
     }
     assert {name for name in vars(constants) if name.isupper()} <= read
+
+
+def test_there_are_at_most_forty_constants_and_all_in_one_place() -> None:
+    number = re.compile(r"^_?[A-Z][A-Z_]+ *(:[^=]*)?= *[-0-9(]", re.MULTILINE)
+    found = {path: len(number.findall(path.read_text(encoding="utf-8"))) for path in FILES}
+    assert {path.name for path, count in found.items() if count} == {"constants.py"}
+    assert sum(found.values()) == len([name for name in vars(constants) if name.isupper()]) <= 40

@@ -149,7 +149,7 @@ class Inquiries:
             group.refute(group.several)
             return self._beside(group, best) if bits > 0.5 else Cut()
         if best.number == 1:
-            doubtful = best.misfit > 4.0 or chance < 1.0 - constants.RULED_OUT
+            doubtful = best.misfit > 1.0 / constants.CLEARLY or chance < 1.0 - constants.RULED_OUT
             return Confirm(best.best, best.share, max(best.error, group.error), tau, doubtful)
         return Label(best.first, best.last + 1, tau)
 
