@@ -117,3 +117,16 @@ def test_the_model_forgets_its_oldest_pair_and_grows_with_the_support() -> None:
     free = np.array([True, True, True, False, True])
     assert full.direction(slopes, diagonal, free)[[0, 1, 2, 4]] == pytest.approx(grown[[0, 1, 2, 4]])
     assert full.direction(slopes, diagonal, free)[3] == 0.0
+
+
+@pytest.mark.parametrize("pairs", [0, 1, 4, 9])
+def test_the_bend_of_a_step_is_that_of_the_model_whose_direction_it_is(pairs: int) -> None:
+    """p = −B⁻¹g, so p·Bp = −g·p."""
+    rng, n = np.random.default_rng(pairs), 12
+    root = rng.normal(size=(n, n))
+    model, diagonal = LBFGS(50), rng.uniform(0.5, 2.0, n)
+    for step in rng.normal(size=(pairs, n)):
+        model.learn(step, root @ root.T @ step, diagonal * step)
+    slopes = rng.normal(size=n)
+    direction = model.direction(slopes, diagonal)
+    assert model.bend(direction, diagonal) == pytest.approx(-slopes @ direction)

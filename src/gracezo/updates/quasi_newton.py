@@ -8,6 +8,7 @@ for few coordinates (ibid., equation 6.17).
 
 from __future__ import annotations
 
+import contextlib
 import math
 
 import numpy as np
@@ -57,6 +58,22 @@ class LBFGS:
         direction[chosen] = _two_loops(steps, changes, curvatures, -slopes[chosen], diagonal[chosen])
         return direction
 
+    def bend(self, step: FloatArray, diagonal: FloatArray) -> float:
+        """Return s·Bs, by the compact form of B (Byrd, Nocedal & Schnabel 1994)."""
+        n = len(step)
+        steps, changes = self._steps[: self._count, :n], self._changes[: self._count, :n]
+        if not len(steps):
+            return float(step @ (diagonal * step))
+        products = steps @ changes.T
+        curvatures = np.diag(products)
+        diagonal = _begun(steps, changes, curvatures, diagonal)
+        weighted, below = steps * diagonal, np.tril(products, -1)
+        middle = np.block([[weighted @ steps.T, below], [below.T, -np.diag(curvatures)]])
+        sides = np.concatenate([weighted @ step, changes @ step])
+        with contextlib.suppress(np.linalg.LinAlgError):  # B is positive, but rounding may hide that
+            return float(step @ (diagonal * step) - sides @ np.linalg.solve(middle, sides))
+        return math.inf
+
     def learn(self, step: FloatArray, change: FloatArray, expected: FloatArray) -> None:
         """Note that along `step` the gradient changed by `change`, where B had `expected`."""
         model = float(step @ expected)
@@ -92,7 +109,7 @@ def _products(one: FloatArray, two: FloatArray) -> FloatArray:
     return np.asarray(np.einsum("ij,ij->i", one, two))
 
 
-def _fitted(
+def _begun(
     steps: FloatArray, changes: FloatArray, curvatures: FloatArray, diagonal: FloatArray
 ) -> FloatArray:
     """Return the diagonal to begin from: a power of the measured one, in the scale of the last pair.
@@ -101,6 +118,8 @@ def _fitted(
     between D½s and D^−½y, squared. Measured curvatures may be out of date, some more than others; then all
     alike, or half way there, explain pairs better.
     """
+    recent = slice(-_RECENT, None)
+    steps, changes, curvatures = steps[recent], changes[recent], curvatures[recent]
     with np.errstate(over="ignore", divide="ignore", invalid="ignore"):
         squares, changed = steps**2, changes**2
         logs = np.log(diagonal)
@@ -127,8 +146,7 @@ def _two_loops(
 ) -> FloatArray:
     """Return B⁻¹q."""
     if len(steps):
-        recent = slice(-_RECENT, None)
-        diagonal = _fitted(steps[recent], changes[recent], curvatures[recent], diagonal)
+        diagonal = _begun(steps, changes, curvatures, diagonal)
     alphas = []
     for s, y, curvature in zip(steps[::-1], changes[::-1], curvatures[::-1], strict=True):
         alpha = float(s @ q) / curvature

@@ -1,4 +1,4 @@
-"""The line search."""
+"""The path of a step, and the line search along it."""
 
 from __future__ import annotations
 
@@ -9,8 +9,11 @@ import numpy as np
 import pytest
 
 from gracezo.core.asks import Ask, Point
+from gracezo.core.box import Box
 from gracezo.core.types import FloatArray
-from gracezo.methods.auto.step.path import Trial, line_search
+from gracezo.core.walls import Walls
+from gracezo.methods.auto.step.path import Path, Trial, line_search, newton_path
+from gracezo.updates.quasi_newton import LBFGS
 
 
 def straight(t: float) -> FloatArray:
@@ -60,7 +63,7 @@ def test_a_batch_tries_two_shorter_lengths_at_once() -> None:
 @pytest.mark.parametrize(
     ("batch", "asked"),
     [
-        (1, [[1.0], [2.0], [4.0], [8.0], [16.0]]),
+        (1, [[1.0], [2.0], [4.0], [8.0], [16.0], [32.0]]),
         (2, [[1.0], [2.0, 4.0], [8.0, 16.0], [32.0, 64.0]]),
         (8, [[1.0], [2.0, 4.0], [8.0, 16.0, 32.0, 64.0]]),
     ],
@@ -69,3 +72,35 @@ def test_a_batch_doubles_a_step_several_times_at_once(batch: int, asked: list[li
     lengths, trials = tried(lambda t: -2.0 * t if t < 30.0 else -2.0, batch)
     assert lengths == asked
     assert trials[0].t == 16.0
+
+
+def test_a_step_is_made_longer_for_as_long_as_that_helps() -> None:
+    """A trial costs a query; to stop at a fixed factor would cost a gradient for the rest of the way."""
+    asked, trials = tried(lambda t: -2.0 * t + 1e-6 * t * t, batch=1)
+    assert [lengths[0] for lengths in asked] == [2.0**k for k in range(20)]
+    assert trials[0].t == 2.0**19
+
+
+def test_a_straight_way_down_ends() -> None:
+    asked, _ = tried(lambda t: -2.0 * t, batch=1)
+    assert len(asked) == 53
+
+
+def test_of_two_ways_along_walls_that_is_taken_which_the_model_sees_fall_more() -> None:
+    """The others go on, or turn aside: either is the better one now and then."""
+    n, went_on = 6, 0
+    for seed in range(40):
+        rng = np.random.default_rng(seed)
+        root, diagonal = rng.normal(size=(n, n)), np.ones(n)
+        model = LBFGS(5)
+        for step in rng.normal(size=(4, n)):
+            model.learn(step, root @ root.T @ step, diagonal * step)
+        made = Walls(Box(np.full(n, -0.1), np.full(n, 0.1)))
+        made.centre(np.zeros(n))
+        slopes, each = rng.normal(size=n), np.arange(n)
+        path = newton_path(model, made, each, slopes, diagonal)
+        projected = Path(made, each, slopes, model.direction(slopes, diagonal))
+        value = path.value(model, diagonal)
+        assert value <= projected.value(model, diagonal)
+        went_on += value == projected.value(model, diagonal)
+    assert 5 < went_on < 35

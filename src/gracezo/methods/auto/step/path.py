@@ -3,8 +3,9 @@
 The active set, which walls hold, stays where it is, and the direction is that of the others alone (the
 two-metric projection of Bertsekas, *Projected Newton methods for optimization problems with simple
 constraints*, SIAM Journal on Control and Optimization 20(2), 1982). Those that the step would carry
-through a wall go up to it; the others are then asked again for a direction without them. Each trial is
-the nearest point of the box, and the prediction is for the displacement that is left.
+through a wall stay there. The others go on, or are asked again for a direction without them: that of the
+two ways is taken which the model sees fall more. Each trial is the nearest point of the box, and the
+prediction is for the displacement that is left.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from gracezo.core.asks import Ask, Point, Role, SparseRows, Steps
+from gracezo.core.precision import ULP
 from gracezo.core.types import FloatArray, IntArray, record
 from gracezo.core.walls import BEYOND, Walls
 from gracezo.methods.auto import constants
@@ -70,6 +72,11 @@ class Path:
             return t * self.slope * (1.0 - 0.5 * t)
         return float(self.slopes @ (self.displacement(t) * (1.0 - 0.5 * self._done(t))))
 
+    def value(self, model: LBFGS, diagonal: FloatArray) -> float:
+        """Return the model's change of f for the step of length one, its coordinates together."""
+        step = self.displacement(1.0)
+        return float(self.slopes @ step) + 0.5 * model.bend(step, diagonal)
+
     def expected(self, t: float) -> FloatArray:
         """Return how the model sees the slopes change over a step of length t: B·step = −t·g."""
         return -(t if self.wish is None else self._done(t)) * self.slopes
@@ -94,20 +101,25 @@ class Path:
 def newton_path(
     model: LBFGS, walls: Walls, indices: IntArray, slopes: FloatArray, diagonal: FloatArray
 ) -> Path:
-    """Return the way of a quasi-Newton step."""
+    """Return the way of a quasi-Newton step; where walls cut it, the better one of two, by the model."""
     if walls.stops is None:
         return Path(walls, indices, slopes, model.direction(slopes, diagonal))
     free = ~walls.active(indices, slopes)
-    step, wish = np.zeros(len(slopes)), np.zeros(len(slopes))
+    first = model.direction(slopes, diagonal, free)
+    step, wish = first.copy(), first.copy()
     while True:
-        step[free] = wish[free] = model.direction(slopes, diagonal, free)[free]
         ahead = walls.ahead(indices, step)
         through = free & (np.abs(step) > ahead)
         if not through.any():
             break
         step[through] = np.copysign(BEYOND * ahead[through], step[through])
         free &= ~through
-    return Path(walls, indices, slopes, step, wish)
+        step[free] = wish[free] = model.direction(slopes, diagonal, free)[free]
+    path = Path(walls, indices, slopes, step, wish)
+    if np.array_equal(step, first):
+        return path
+    projected = Path(walls, indices, slopes, first, first)
+    return min((path, projected), key=lambda way: way.value(model, diagonal))
 
 
 # ---------------------------------------------------------------- along it
@@ -136,7 +148,7 @@ def line_search(
     """Try lengths along a path of negative slope, the step of each given by `steps`; the best trial is first.
 
     The first length is that of the model. It is doubled while f falls almost as the
-    tangent says, and cut by parabolas through what was tried while f does not fall.
+    tangent says, however far that leads, and cut by parabolas through what was tried while f does not fall.
     A batch has room for several doublings at once, and for a still shorter length. A trial whose
     evaluation failed and was skipped counts as infinitely bad: the next one is shorter, at
     first by little, since the failure may have been chance. It is not among those returned
@@ -146,8 +158,8 @@ def line_search(
     they would not let go further is not tried.
     """
     trials: list[Trial] = []
-    t = 1.0
-    for _ in range(constants.TRIALS):
+    t, others = 1.0, constants.TRIALS  # lengths that may still be tried beside those that go on downhill
+    while others > 0:
         lengths = [length for length in _ladder(t, trials, batch) if _moves(at, indices, steps(length))]
         if not lengths:
             break  # shorter than the precision of x
@@ -163,16 +175,17 @@ def line_search(
         # The parabola through what is known has its minimum at t/2(1 − change/(slope·t)): at ¾, twice as far.
         if best is longest and best.change <= 0.75 * slope * best.t * share(best.t):
             t = 2.0 * best.t
-            if 2.0 * share(t) <= (1.0 + constants.SMALL) * share(best.t):
+            if t > 1.0 / ULP or 2.0 * share(t) <= (1.0 + constants.SMALL) * share(best.t):
                 break
             continue
+        others -= len(lengths)
         if best.change <= constants.ARMIJO * slope * best.t * share(best.t):
             vertex, more = _vertex(trials, slope * share(best.t))
             if more > worth * abs(best.change):
                 t = vertex
                 continue
             break
-        if len(new) < len(lengths) or len(trials) >= constants.TRIALS:
+        if len(new) < len(lengths):
             break
         shortest = min(trials, key=lambda trial: trial.t)
         if shortest.change == math.inf:

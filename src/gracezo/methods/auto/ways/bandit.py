@@ -304,17 +304,17 @@ class Bandit:
 
     def _try_another(self, at: Point) -> None:
         """Put another way on trial, if it has something to offer and there is reason to."""
-        present, rounds = self._present, self._ledger.rounds
-        # Where few coordinates matter, a gradient is not worth its queries; unless so few are those of it.
+        present, rounds, ways = self._present, self._ledger.rounds, self._ways
+        # Where few coordinates matter, a gradient is not worth its queries, unless so few are those of it.
+        # Plain differences bring what slopes promise, unless f has kinks.
+        well = (
+            ways.dense.realised >= constants.CLEARLY if present.way is ways.dense else not self._cheaper(at)
+        )
         patience = self._window / constants.CLEARLY
-        if present.way is self._ways.sparse and not self._cheaper(at):
+        if well and present.way in (ways.sparse, ways.dense):
             patience = constants.CLEARLY**-2 * self._ledger.rounds_of(self._ways.sparse.size)
         for account in self._accounts.values():
-            if (
-                account is present
-                or rounds < account.due
-                or account.way in (self._ways.nonsmooth, self._ways.far)
-            ):
+            if account is present or rounds < account.due or account.way in (ways.nonsmooth, ways.far):
                 continue
             reason = self._reason(account, at)
             late = rounds >= max(account.due, patience)
