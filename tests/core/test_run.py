@@ -203,3 +203,19 @@ def test_a_method_thinks_with_the_usual_arithmetic_whatever_the_user_has_set() -
         result = gracezo.minimize(fun, np.zeros(4), max_queries=60, seed=0)
     assert np.array_equal(result.x, expected.x)
     assert result.nfev == expected.nfev
+
+
+def test_what_overflows_in_an_algorithm_is_its_own_and_what_it_says_of_that_ends_with_it() -> None:
+    def loud() -> Steps[Finish]:
+        with np.errstate(over="raise"):  # over several asks, until the run ends in the middle of it
+            while True:
+                values = yield Ask(X0, rows(1), Role.PROBE)
+                with np.errstate(over="ignore"):
+                    np.exp(np.full(1, 1e9)) * values
+
+    before = np.geterr()
+    run = Run(loud(), X0, Limits(max_queries=3), seed=0)
+    while run.next() is not None:
+        assert np.geterr() == before
+        run.record([(0, 1.0)])
+    assert (run.nfev, np.geterr()) == (3, before)

@@ -345,7 +345,7 @@ class Run:
         if finish.answer is not None:
             self._standing.take(finish.answer, 0.0)
         self._clear()
-        self._steps.close()
+        self._quietly.run(self._steps.close)
 
     def _clear(self) -> None:
         """Nothing is being asked."""
