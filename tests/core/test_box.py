@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from gracezo.core.asks import Ask, DenseRows, Role, SparseRows
 from gracezo.core.box import Box, Clipped, ClipToBox, SparsePoints
+from gracezo.core.places import Place, replaced
 from gracezo.core.types import FloatArray
 
 
@@ -122,3 +123,13 @@ def test_the_free_coordinates() -> None:
     box = Box.of(np.array([0.0, 1.0, -np.inf]), np.array([0.0, 2.0, np.inf]), 3)
     assert box.free.tolist() == [1, 2]
     assert box.inside(np.array([[0.0, 1.5, 9.0], [0.1, 1.5, 9.0]])).tolist() == [True, False]
+
+
+def test_a_box_may_have_places_for_bounds() -> None:
+    # The walls of a run without bounds are such: infinite, but where a kink was met.
+    lower, upper = (Place.constant(end, 1000).stand_in for end in (-np.inf, np.inf))
+    kinks, at = np.array([3, 700]), np.array([-2.0, 0.5])
+    box = Box(replaced(lower, kinks, at), upper)
+    down, up = box.room(np.ones(1000), np.array([3, 4, 700]))
+    assert down.tolist() == [3.0, np.inf, 0.5]
+    assert np.all(up == np.inf)

@@ -244,8 +244,8 @@ class Scaled(Place):
 
 
 def lean(numbers: FloatArray) -> bool:
-    """Whether an array is a view of one number, by `numpy.broadcast_to`."""
-    return numbers.strides == (0,)
+    """Whether numbers are a view of one, by `numpy.broadcast_to`; a place is none."""
+    return isinstance(numbers, np.ndarray) and numbers.strides == (0,)
 
 
 # A method that takes places meets either kind: an array, or a place that stands in for one.
