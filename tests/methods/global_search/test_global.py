@@ -68,7 +68,8 @@ def test_it_says_what_it_did_and_claims_nothing() -> None:
     assert not result.success
     assert re.fullmatch(
         r"the queries are spent; \d points screened, 4 coordinates met that matter, \d+ descents? by auto, "
-        r"\d+ evolutions? along these; this is the lowest value met, which need not be the global minimum",
+        r"\d+ zooms? along these, \d+ evolutions? along these; "
+        r"this is the lowest value met, which need not be the global minimum",
         result.message,
     )
 

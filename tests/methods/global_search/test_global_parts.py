@@ -21,6 +21,7 @@ from gracezo.methods.auto import auto
 from gracezo.methods.global_.evolution import evolve, population
 from gracezo.methods.global_.search import Search
 from gracezo.methods.global_.shares import Shares
+from gracezo.methods.global_.zoom import zoom
 
 GOAL = np.array([0.3, 0.9, 0.55])
 BOX = Box.of(np.array([-2.0, 0.0, 0.0]), np.array([2.0, 1.0, 10.0]), 3)
@@ -108,6 +109,51 @@ def test_failed_evaluations_rank_last() -> None:
 @pytest.mark.parametrize(("n", "size"), [(1, 4), (2, 6), (4, 8), (10, 10), (100, 17)])
 def test_the_population_is_that_of_the_tutorial(n: int, size: int) -> None:
     assert population(n) == size
+
+
+# ---------------------------------------------------------------- a zoom
+
+
+def rippled(x: FloatArray) -> float:
+    """Return a function of twenty minima along each coordinate."""
+    away = (x - BOX.lower) / (BOX.upper - BOX.lower) - GOAL
+    return float((away**2).sum() + 0.05 * (1.0 - np.cos(40.0 * np.pi * away)).sum())
+
+
+@pytest.mark.parametrize("size", [3, 8])
+def test_a_zoom_finds_the_lowest_of_many_minima_and_stays_in_the_box(size: int) -> None:
+    found = []
+    for seed in range(10):
+        start = BOX.lower + Key(seed).generator().random(3) * (BOX.upper - BOX.lower)
+        points, told, finish = fed(zoom(BOX, Point(start, rippled(start)), size, 0.0, Key(seed)), rippled)
+        assert finish.status is Status.CONVERGED
+        assert len(points) == 10 * 3 * size  # windows from 1 to 1/512, each coordinate in each of them
+        assert all(BOX.inside(x) for x in points)
+        values = [rippled(start), *(point.value for point in told)]
+        assert values == sorted(values, reverse=True)
+        assert told[-1].value == rippled(told[-1].x) == min(map(rippled, points))
+        found.append(told[-1].value < 0.05)  # the second lowest is above
+    assert sum(found) >= 6
+
+
+def test_one_coordinate_moves_at_a_time_and_windows_shrink() -> None:
+    start = Point(np.array([0.0, 0.5, 5.0]), bowl(np.array([0.0, 0.5, 5.0])))
+    points, _, _ = fed(zoom(BOX, start, 3, 0.0, Key(2)), lambda x: 9.0)  # nothing is lower: it stays
+    moved = np.array([(x - start.x) / (BOX.upper - BOX.lower) for x in points])
+    assert ((moved != 0.0).sum(axis=1) == 1).all()
+    for number in range(10):
+        window = moved[9 * number : 9 * number + 9]
+        assert np.abs(window).max() <= 0.5**number
+        assert (np.abs(window).max(axis=0) > 0.5 ** (number + 1) / 3).all()
+
+
+def test_a_zoom_leaves_out_what_fails_and_what_noise_explains() -> None:
+    start = Point(np.zeros(3), 1.0)
+    points, told, _ = fed(zoom(BOX, start, 3, 0.0, Key(4)), lambda x: np.nan)
+    assert (len(points), told) == (90, [])
+    rng = Key(3).generator()
+    _, told, _ = fed(zoom(BOX, start, 3, 0.5, Key(4)), lambda x: 1.0 + 0.1 * rng.standard_normal())
+    assert told == []
 
 
 # ---------------------------------------------------------------- a search in turns

@@ -1,4 +1,4 @@
-"""Global search in a box, when few coordinates matter: screen, evolve along these, go down by `auto`.
+"""Global search in a box, when few coordinates matter: screen, zoom and evolve along them, descend by `auto`.
 
 The recipe, of parts that exist:
 
@@ -8,11 +8,12 @@ The recipe, of parts that exist:
    shows none, or after `POINTS` in all. Where those that are left have slopes but none that stands out, no
    further point is screened; one query tries the middle of the box for all of them. Where no small step
    changes f, long ones look for coordinates (`sensitivity/trajectories.py`).
-3. From then on three parts share the queries by what they bring (`shares.py`): **evolve** (CMA-ES along the
-   coordinates met; once it has told its basin, again from elsewhere with twice the population: Auger &
-   Hansen, *A restart CMA evolution strategy with increasing population size*, CEC 2005), **descend** (`auto`
-   from the lowest point of all), **restart** (another point is screened, and `auto` goes down from there,
-   for as long as that may lead below the lowest).
+3. From then on four parts share the queries by what they bring (`shares.py`): **zoom** (along single
+   coordinates of those met, from a random point, in windows that shrink: `zoom.py`), **evolve** (CMA-ES along
+   all of them; once it has told its basin, again from elsewhere with twice the population: Auger & Hansen, *A
+   restart CMA evolution strategy with increasing population size*, CEC 2005), **descend** (`auto` from the
+   lowest point of all), **restart** (another point is screened, and `auto` goes down from there, for as long
+   as that may lead below the lowest).
 
 Nothing here knows the budget: whoever resumes a run with a larger one goes on where it was.
 """
@@ -37,6 +38,7 @@ from gracezo.methods.auto.verdict import drawn_again, measured_again
 from gracezo.methods.global_.evolution import evolve, population
 from gracezo.methods.global_.search import Search
 from gracezo.methods.global_.shares import Shares
+from gracezo.methods.global_.zoom import VALUES, zoom
 from gracezo.sensitivity.trajectories import Trajectories
 
 SCREEN = 60
@@ -51,7 +53,7 @@ FALLS = 0.1
 """Of the decrease so far: a descent falls if the last half of its queries brought more."""
 WIN = 0.01
 """Of the decrease so far: a turn that brings less has brought next to nothing."""
-PARTS = ("evolve", "descend", "restart")
+PARTS = ("zoom", "evolve", "descend", "restart")
 """That share the queries; of two that are alike the first goes first."""
 _NO_CLAIM = "this is the lowest value met, which need not be the global minimum"
 
@@ -77,6 +79,7 @@ class Global:
         self._met: IntArray = np.zeros(0, np.int64) if problem.support is None else problem.support
         self._screened = 0
         self._begun = dict.fromkeys(PARTS, 0)
+        self._zooming: Search | None = None
         self._evolution: Search | None = None
         self._background = False  # whether the coordinates not met have slopes, but none that stands out
         self._doublings = 0  # of the population, along the same coordinates
@@ -122,6 +125,7 @@ class Global:
             (self._screened, "point", "screened"),
             (len(self._met), "coordinate", "met that matters" if len(self._met) == 1 else "met that matter"),
             (self._begun["descend"] + self._begun["restart"], "descent", "by auto"),
+            (self._begun["zoom"], "zoom", "along these"),
             (self._begun["evolve"], "evolution", "along these"),
         )
         said = [f"{count:,} {what}{'s' * (count != 1)} {how}" for count, what, how in counts]
@@ -141,7 +145,12 @@ class Global:
                 self._met = yield from self._far(self._best, self._box.free)
                 if not len(self._met):
                     return ended
-            parts = {"evolve": self._evolve, "descend": self._descend, "restart": self._start_again}
+            parts = {
+                "zoom": self._zoom,
+                "evolve": self._evolve,
+                "descend": self._descend,
+                "restart": self._start_again,
+            }
             while able := self._able:
                 yield from parts[self._shares.next_of(able)]()
         except OutOfQueries:
@@ -153,7 +162,7 @@ class Global:
         """The parts that have something to do, and can buy it."""
         able = set() if self._spent else set(PARTS) - self._closed
         if not len(self._met):
-            able.discard("evolve")
+            able -= {"zoom", "evolve"}
         if self._lowest.finish is not None and self._best is self._lowest.best:
             able.discard("descend")
         return able
@@ -166,7 +175,8 @@ class Global:
         """Whether a search is to go on before anything else: it looks for its first step, or falls."""
         if not search.moved:
             return search.queries < 2 * TURN
-        return search.falling > FALLS * self._fallen
+        # What all have brought says nothing of a search that has begun elsewhere on its own.
+        return search.falling > FALLS * (search.fallen if search is self._zooming else self._fallen)
 
     def _follow(self, part: str, search: Search) -> Steps[None]:
         """Let a search go on for a turn, and for as long as it falls."""
@@ -213,6 +223,18 @@ class Global:
         yield from self._follow("restart", again)
         if again.best is self._best:
             self._lowest, self._again = again, None
+
+    def _zoom(self) -> Steps[None]:
+        """Let a search in windows that shrink go on, or begin the next, elsewhere."""
+        search = self._zooming
+        if search is None or search.finish is not None:
+            at = yield from self._point(self._met)
+            space = Subspace.of(at.x, self._met, self._box)
+            assert space.bounds is not None
+            size, clearly = max(VALUES, self._problem.batch), constants.TRUST * self._noise
+            steps = zoom(space.bounds, space.inward(at), size, clearly, next(self._keys))
+            search = self._zooming = Search(in_batches(space.minimised(steps), self._problem.batch), at)
+        yield from self._follow("zoom", search)
 
     def _evolve(self) -> Steps[None]:
         """Let an evolution go on, or begin the next."""
@@ -267,7 +289,8 @@ class Global:
             return False
         if len(met):
             self._met = np.union1d(self._met, met)
-            self._evolution, self._doublings = None, 0
+            self._zooming, self._evolution, self._doublings = None, None, 0
+            self._shares.forget("zoom")
             self._shares.forget("evolve")
         return len(met) > 0
 
@@ -296,7 +319,7 @@ class Global:
 
 @uses("support", "known", "bounds", "noise", "scale", "tol", needs=("bounds",))
 def global_(problem: Problem) -> Global:
-    """Global: screens a box for the coordinates that matter, evolves along these, goes down by auto.
+    """Global: screens a box for the coordinates that matter, searches along these, goes down by auto.
 
     Parameters
     ----------

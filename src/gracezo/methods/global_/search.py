@@ -58,6 +58,11 @@ class Search:
         return len(self._path) > 1
 
     @property
+    def fallen(self) -> float:
+        """By how much the iterate has come down since the first."""
+        return self._path[0][1] - self._path[-1][1] if self._path else 0.0
+
+    @property
     def falling(self) -> float:
         """By how much the iterate has come down over the last half of its queries."""
         if not self._path:
