@@ -108,6 +108,19 @@ def test_a_valley_between_the_axes_is_followed() -> None:
     assert result.nfev == calls < 1000
 
 
+def test_kinks_of_very_many_coordinates_without_bounds_are_walls() -> None:
+    """Walls at kinks alone are kept as what differs from none."""
+    goal = np.zeros(20_000)
+    goal[:4] = [0.3, -0.2, 0.5, -0.7]
+    weights = np.linspace(0.5, 1.5, 4)
+
+    def f(x: FloatArray) -> float:
+        return float(weights @ np.abs(x[:4] - goal[:4]) + 0.5 * (x[4:] @ x[4:]))
+
+    result = gracezo.minimize(f, np.zeros(20_000), seed=0, max_queries=1000)
+    assert result.fun < 1e-4
+
+
 def test_a_corner_is_a_minimum() -> None:
     goal = np.array([0.3, -0.2, 0.0, 0.0])
     result = gracezo.minimize(lambda x: float(np.abs(x - goal).sum() + 1.0), np.zeros(4), seed=0)
