@@ -151,7 +151,18 @@ class Wave:
 
     def times(self, factor: float) -> Wave:
         """Return the same, longer or shorter."""
-        return replace(self, factor=factor * self.factor, values=factor * self.values)
+        if factor == 1.0:
+            return self
+        return Wave(
+            self.order,
+            self.start,
+            self.stop,
+            factor * self.factor,
+            self.label,
+            self.most,
+            self.indices,
+            factor * self.values,
+        )
 
     def part(self, start: int, stop: int) -> Wave:
         """Return a part of the slice, without what others displace."""
