@@ -83,10 +83,17 @@ def test_units_of_outputs_do_not_matter() -> None:
 
 
 def test_an_offset_hides_nothing() -> None:
-    for offset in (1e6, 1e10):
+    for offset in (1e6, 1e8, 1e10):
         hidden = Hidden()
         found = gracezo.estimate_jacobian(lambda x, h=hidden, o=offset: h(x) + o, hidden.x0, seed=0)
         check(found, hidden, 0.1)
+
+
+@pytest.mark.parametrize("unit", [1e-300, 1e300])
+def test_outputs_without_squares_are_not_called_flat(unit: float) -> None:
+    found = gracezo.estimate_jacobian(lambda x: unit * x[:4] + unit, np.zeros(D), seed=0)
+    assert (len(found.columns), found.queries, found.complete) == (0, 1, False)
+    assert "change their unit" in found.message
 
 
 @pytest.mark.parametrize("length", [1e-6, 1e-3, 1e3, 1e6])

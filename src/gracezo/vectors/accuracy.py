@@ -4,8 +4,8 @@ A quotient (r(x + εw) − r(x))/ε errs by rounding or noise, ν/ε, and by cur
 at ε and 4ε. If both agree to four digits, all is well. If not, it is asked what is wrong: outputs that are
 short decimals, or single precision, have few digits; what differs at x itself is noise; and 16ε tells what
 bends, which differs more the farther one goes, from what is merely rough. Where it bends, nearer is better;
-where there is noise, farther, up to ε* = √(ν/κ). Where nothing is seen, it is looked for farther away before
-that is believed.
+where there is noise, farther, up to ε* = √(ν/κ). Where nothing is seen, or little beside the rounding of
+large outputs, it is looked for farther away before that is believed.
 """
 
 from __future__ import annotations
@@ -142,11 +142,14 @@ def accuracy(
     while True:
         if noise is None and not noisy and (digit := _last_digit(seen.outputs)) is not None:
             noisy, seen = True, looks.known(seen, _ROUNDED * digit)
-        if not seen.silent or seen.distance >= most:
+        small = not noisy and seen.noise_share > _TOO_NOISY  # changes beside what outputs are rounded to
+        if not (seen.silent or small) or seen.distance >= most:
             break
         farther = seen.distance * _COARSE / START
         if noisy:
             farther = min(farther, max(10.0 * seen.distance, _typical(looks.rounding, at.outputs)))
+        elif not seen.silent:
+            farther = max(10.0 * seen.distance, float(np.sqrt(seen.noise_share * seen.distance)))
         seen = yield from looks.look(min(farther, most))
     flat = seen.silent
     if not noisy and seen.off > _AGREE:
@@ -210,8 +213,9 @@ def _noise(at: Point, seen: Look) -> Steps[FloatArray | None]:
 
 
 def _nearer(seen: Look) -> float:
-    """Return the distance at which what bends agrees."""
-    return max(seen.distance * _AGREE / 10.0 / seen.off, _NEAREST)
+    """Return the distance at which what bends agrees, or where rounding begins to make the greater error."""
+    balance = seen.distance * float(np.sqrt(3.0 * seen.noise_share / seen.off))
+    return max(seen.distance * _AGREE / 10.0 / seen.off, min(balance, seen.distance / 2.0), _NEAREST)
 
 
 def _balanced(outputs: FloatArray, seen: Look, looks: Looks, most: float) -> Steps[Look]:

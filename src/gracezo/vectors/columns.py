@@ -113,7 +113,9 @@ class Search:
     def _summary(self) -> Summary:
         assert self._accuracy is not None
         columns: FloatArray = np.array(self._columns).T.reshape(self._m, len(self._columns))
-        return Summary(self._root, self._space, self._accuracy, np.array(self._positions, np.int64), columns)
+        at = np.array(self._positions, np.int64)
+        dense_tail = bool(self._background) or self._noisy
+        return Summary(self._root, self._space, self._accuracy, at, columns, dense_tail)
 
     def glance(self, known: Accuracy) -> Steps[float]:
         """Ask one probe, at a distance known from before; return how large the answer is, in its errors."""
@@ -207,7 +209,7 @@ class Search:
         size = max(1, len(some) // _TAIL_PART)
         predicted = decoded.rest * self._errors(some) * math.sqrt(size / len(some))
         if np.median(predicted / self._accuracy.errors(some.answers, size)) < _VISIBLE:
-            return False  # so small a part cannot tell
+            return False  # the answer of so small a part would not be seen
         start = some.start + len(some) // 2
         probe = Probe(0, start, start + size, self._accuracy.distance)
         answer = yield from self._aside(probe)

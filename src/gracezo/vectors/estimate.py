@@ -19,6 +19,7 @@ from gracezo.vectors.columns import Search
 from gracezo.vectors.found import Columns, End
 from gracezo.vectors.space import Space, reach
 
+_LEAST = 1e-140  # numbers that are smaller, or larger than its inverse, have no squares to speak of
 _WORTH = 8  # a dense Jacobian of no more coordinates than so many times the probes is measured anyway
 
 if TYPE_CHECKING:
@@ -169,6 +170,11 @@ class JacobianSearch:
 
     def _run(self, at: Point, key: Key) -> Steps[JacobianEstimate]:
         assert at.outputs is not None
+        largest = float(np.abs(at.outputs).max())
+        if not _LEAST <= largest <= 1.0 / _LEAST and largest > 0.0:
+            return JacobianEstimate.nothing(
+                len(at.x), f"outputs of {largest:.0g} have no squares: change their unit", at.outputs
+            )
         if len(at.outputs) == 1:
             gradient = yield from scalars(self._single.estimate(Point(at.x, float(at.outputs[0])), 1, key))
             return _of_gradient(gradient, at.outputs)
@@ -176,7 +182,7 @@ class JacobianSearch:
         noise = None if self._noise is None else np.broadcast_to(self._noise, at.outputs.shape)
         found = yield from Search(at, space, self._batch, self._tol, noise).run()
         if found is None:
-            spent = "the queries are spent before anything could be found"
+            spent = "the queries are too few to find anything"
             return JacobianEstimate.nothing(len(at.x), spent, at.outputs)
         paid = len(found.probes)
         if found.dense and (self._differences or len(space) <= _WORTH * paid):

@@ -358,7 +358,7 @@ class Fit:
                 "; more parameters matter than the outputs tell apart (a dense Jacobian): the fit moved all "
                 "parameters, in random directions, and names none of them"
             )
-        said = "; the outputs are noisy" if self.noisy else ""
+        said = "; the outputs are noisy, or have few digits" if self.noisy else ""
         if self._unseen:
             said += f"; {self._unseen:,} of the outputs show no slopes but noise, and were not followed"
         if self._found.background > 0.0:

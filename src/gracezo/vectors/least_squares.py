@@ -43,6 +43,7 @@ from gracezo.vectors.verdict import described
 
 _LEAVE = 1e-4  # a set of coordinates that answers less than this share of the whole is left alone
 _LAST = 3  # queries kept for steps in the span of the probes, if those end the budget
+_CUT = "; before it was known which parameters matter, the fit moved all of them, in random directions"
 _AGAIN = 4  # measurements of the answer of a noisy function
 
 
@@ -93,8 +94,9 @@ class LeastSquares:
             return Finish(Status.NOTHING_TO_FIND, "the sum of squares at x0 is too large for a number")
         found = yield from self._searched(start, key.child(0))
         if found is None:
-            return Finish(Status.SPENT, "the queries are spent before anything could be found")
-        if len(found.indices) == 0 and found.end is End.SPENT:  # what is left is for steps in their span
+            return Finish(Status.SPENT, "the queries are too few to find anything")
+        cut = len(found.indices) == 0 and found.end is End.SPENT
+        if cut:  # what is left is for steps in the span of the probes
             found = replace(found, end=End.DENSE)
         elif len(found.indices) == 0 and not found.dense:
             return Finish(Status.NOTHING_TO_FIND, _nothing(found))
@@ -109,7 +111,7 @@ class LeastSquares:
             finish = Finish(Status.SPENT, "the queries are spent")
         if fit.noisy:
             finish = replace(finish, answer=(yield from self._measured_again(fit.at)))
-        return replace(finish, message=finish.message + fit.remarks)
+        return replace(finish, message=finish.message + (_CUT if cut else fit.remarks))
 
     def _searched(self, at: Point, key: Key) -> Steps[Columns | None]:
         """Find the columns at the start; of a single output, by the search for a gradient."""

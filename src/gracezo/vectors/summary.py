@@ -23,6 +23,8 @@ class Summary:
         The whole space with its answers, and their errors.
     positions, values
         Where the columns are, and what they were found to be, m × k.
+    background
+        Whether what they leave may be slopes on all coordinates.
     """
 
     root: Set
@@ -30,6 +32,7 @@ class Summary:
     accuracy: Accuracy
     positions: IntArray
     values: FloatArray
+    background: bool
 
     @property
     def _unit(self) -> FloatArray:
@@ -87,7 +90,7 @@ class Summary:
             (errors / scale)[:, order],
             freedom,
             min(1.0, left / whole) if whole else 0.0,
-            float(np.sqrt(np.mean(self.accuracy.tail**2))),
+            float(np.sqrt(np.mean(self.accuracy.tail**2))) if self.background else 0.0,
             end,
             self.accuracy,
             space,
