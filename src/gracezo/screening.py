@@ -73,7 +73,7 @@ def screen(
         At how many points: 1 for the effects right at x0. Or the points themselves, one a row, which come
         after x0 if that is given. If not given, one where there is no bounded box, and otherwise as many
         as it takes until two in a row have changed the shares by less than a tenth and shown no new
-        coordinate; at most 20.
+        coordinate; at most 20, and all of these where no coordinate was found.
     interactions
         Whether to look for pairs of the important coordinates that act together, at the same points, by steps
         of 0.35 to 0.5 of the widths; then every coordinate needs two finite bounds. Of k coordinates without
@@ -125,6 +125,10 @@ def screen(
     told = {"bounds": given["bounds"], "names": names, "groups": groups}
     for name in ("names", "groups"):
         told[name] = given.get(name) if told[name] is None else told[name]
+    if x0 is None and f0 is not None:
+        raise ValueError("f0 is what the function returns at x0, which must be given, too")
+    if not isinstance(interactions, bool):
+        raise ValueError(f"interactions must be True or False; given: {interactions!r}")
     drawn = checks.seed(seed, rng)
     start, count, further = _points(x0, points, told["bounds"], told["names"], drawn)
     if interactions:
@@ -235,13 +239,13 @@ def _shape(x0: npt.ArrayLike | None, rows: Any, bounds: object) -> tuple[int, ..
     """Return the shape of a point, as what is given shows it."""
     if x0 is not None:
         return np.shape(x0)
-    if rows is not None:
-        return tuple(rows.shape[1:])
     lower: Any = getattr(bounds, "lb", None)
     pairs: Any = bounds
     shape: tuple[int, ...] = ()
     if pairs is not None:
         shape = np.shape(pairs)[:-1] if lower is None else np.shape(lower)
+    if rows is not None and shape in {(), (0,), (rows[0].size,)}:
+        return tuple(rows.shape[1:])
     if not shape or shape == (0,):
         raise ValueError(
             "without x0, bounds must give a pair (low, high) for each coordinate; "

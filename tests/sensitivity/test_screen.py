@@ -179,6 +179,32 @@ def test_a_generator_is_drawn_from_once() -> None:
     assert np.array_equal(gracezo.screen(friedman, bounds=BOX, seed=one.seed, points=2).effects, one.effects)
 
 
+@pytest.mark.parametrize("outputs", [1, 2])
+@pytest.mark.parametrize("budget", [1, 4, 8])
+def test_where_the_queries_end_before_anything_is_found_nothing_is_said_of_the_rest(
+    outputs: int, budget: int
+) -> None:
+    def f(x: FloatArray) -> FloatArray:
+        return np.arange(1.0, 1.0 + outputs) * (x[:20] @ np.arange(1.0, 21.0))
+
+    found = gracezo.screen(f, bounds=[(0.0, 1.0)] * 300, seed=0, max_queries=budget)
+    assert len(found.indices) == 0
+    assert np.isnan(found.residual)
+    assert not found.complete
+
+
+@pytest.mark.parametrize("size", [1e-200, 1e200])
+def test_outputs_that_cannot_be_squared_are_not_called_flat(size: float) -> None:
+    found = gracezo.screen(lambda x: size * (1.0 + x[3]), bounds=[(0.0, 1.0)] * 50, seed=0)
+    assert found.queries == 1
+    assert not found.complete
+    assert "scale them" in found.message
+    assert "scale them" in repr(found)
+    same = gracezo.screen(lambda x: size**0.5 * (1.0 + x[3]), bounds=[(0.0, 1.0)] * 50, seed=0)
+    assert same.indices.tolist() == [3]
+    assert same.mu[0] == pytest.approx(size**0.5)
+
+
 def test_flat_is_said_to_be_flat() -> None:
     found = gracezo.screen(lambda x: 1.0, bounds=BOX, points=1, seed=0)
     assert len(found.indices) == 0
@@ -197,7 +223,7 @@ def test_flat_is_said_to_be_flat() -> None:
         ({"bounds": [(0, 1)] * 2, "points": [[0.5, 0.5], [0.5, 1.5]]}, "point 1 must lie within the bounds"),
         (
             {"bounds": [(0, 1)] * 2, "points": [[0.5, 0.5, 0.5]]},
-            "bounds must be one pair .* each of the 3",
+            r"points must be of shape \(k, 2\); given: \(1, 3\)",
         ),
         ({"bounds": [(0, 1)] * 2, "names": ["a"]}, "names must be one for each of the 2"),
         ({"bounds": [(0, 1)] * 2, "groups": ["a"]}, "groups must cover all of the 2 coordinates"),
@@ -212,6 +238,8 @@ def test_flat_is_said_to_be_flat() -> None:
             "without x0, every coordinate must have a lower and an upper",
         ),
         ({"bounds": {"num_vars": 2, "bounds": [[0, 1]] * 2, "names": ["a"]}}, "must have as many names"),
+        ({"bounds": [(0, 1)] * 2, "f0": 1.0}, "f0 is what the function returns at x0"),
+        ({"bounds": [(0, 1)] * 2, "interactions": "yes"}, "interactions must be True or False"),
         (
             {"bounds": {"num_vars": 2, "bounds": [[0, 1]] * 2, "dists": ["unif", "norm"]}},
             "only uniform distributions can be screened.*'norm' for variable 1",

@@ -29,9 +29,11 @@ from gracezo.sensitivity.observer import Observer
 from gracezo.sensitivity.pairs import Mixed
 from gracezo.sensitivity.points import spread
 from gracezo.sensitivity.table import Table, summary
+from gracezo.vectors.estimate import outputs_of
 
 MOST = 20
 """Points at most, where their number is not given: as many as are customary for Morris' method."""
+_LARGEST = 1e120  # magnitude of an output: effects are squared, and some are larger than the output
 
 
 class Screen:
@@ -94,6 +96,10 @@ class Screen:
         return in_batches(self._run(start, key), self._problem.batch)
 
     def _run(self, start: Point, key: Key) -> Steps[Finish]:
+        size = np.abs(outputs_of(start))
+        if ((size > _LARGEST) | ((size > 0.0) & (size < 1.0 / _LARGEST))).any():
+            said = f"outputs of {size.min():.1g} to {size.max():.1g} have squares beyond numbers: scale them"
+            return Finish(Status.STUCK, said)
         at = start
         try:
             for number, x in enumerate(self._points(start.x, key.child(0))):

@@ -314,8 +314,9 @@ class Trajectories:
         if len(path.beside) >= _FEW:
             typical = np.median(path.beside, axis=0) - error**2
             outside = np.maximum(outside, left * typical / _DELTA2)
-        if not np.isfinite(path.outputs.get(len(order), path.outputs[0])).all():
-            outside = np.full_like(outside, np.nan)  # the end has failed, and nothing is known of the others
+        end = path.outputs.get(len(order))
+        if end is None or not np.isfinite(end).all():
+            outside = np.full_like(outside, np.nan)  # it was not reached: nothing is known of the others
         return Effects(known, {j: errors[j] for j in known}, outside, np.sqrt(outside / max(left, 1)))
 
 
