@@ -244,6 +244,8 @@ def _shape(x0: npt.ArrayLike | None, rows: Any, bounds: object) -> tuple[int, ..
     shape: tuple[int, ...] = ()
     if pairs is not None:
         shape = np.shape(pairs)[:-1] if lower is None else np.shape(lower)
+    if lower is not None and shape == (1,):
+        shape = ()  # SciPy makes it of a number: one pair for all, however many there are
     if rows is not None and shape in {(), (0,), (rows[0].size,)}:
         return tuple(rows.shape[1:])
     if not shape or shape == (0,):

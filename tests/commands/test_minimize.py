@@ -181,6 +181,13 @@ def test_a_second_interrupt_stops_at_once(folder: Path, module: str) -> None:
         ("screen {m}:f", 2, "without x0, bounds must give a pair (low, high) for each coordinate"),
         ("screen {m}:f --problem none.json", 1, "--problem none.json: No such file or directory"),
         (
+            "screen {m}:f --bounds 0 1",
+            2,
+            "--bounds LOW HIGH is for all coordinates: add --dim D, or --x0 FILE",
+        ),
+        ("screen {m}:f --bounds {m}.py", 2, "cannot be read: "),
+        ("screen {m}:f --bounds {m}.py", 2, "a SALib problem is for --problem"),
+        (
             "screen {m}:f --dim 60 --bounds=-1,1",
             2,
             "takes LOW HIGH, two numbers or none, or one file; given: -1,1, and there is no such file",

@@ -239,6 +239,7 @@ def test_flat_is_said_to_be_flat() -> None:
         ),
         ({"bounds": {"num_vars": 2, "bounds": [[0, 1]] * 2, "names": ["a"]}}, "must have as many names"),
         ({"bounds": [(0, 1)] * 2, "f0": 1.0}, "f0 is what the function returns at x0"),
+        ({"bounds": Bounds(0, 1)}, "without x0, bounds must give a pair .* for each coordinate"),
         ({"bounds": [(0, 1)] * 2, "interactions": "yes"}, "interactions must be True or False"),
         (
             {"bounds": {"num_vars": 2, "bounds": [[0, 1]] * 2, "dists": ["unif", "norm"]}},

@@ -143,6 +143,8 @@ def _where(words: argparse.Namespace) -> tuple[FloatArray | None, object]:
     """
     bounds = _bounds(words)
     if words.x0 is None and words.dim is None:
+        if words.bounds is not None and len(words.bounds) > 1:
+            raise UsageError("--bounds LOW HIGH is for all coordinates: add --dim D, or --x0 FILE")
         return None, bounds
     start = objective.point(words)
     ends = (getattr(bounds, "lb", -np.inf), getattr(bounds, "ub", np.inf))
@@ -154,7 +156,10 @@ def _where(words: argparse.Namespace) -> tuple[FloatArray | None, object]:
 def _bounds(words: argparse.Namespace) -> object:
     """Return the box that the words give."""
     if words.problem is None:
-        return objective.bounds(words)
+        try:
+            return objective.bounds(words)
+        except Failed as failed:
+            raise UsageError(f"{failed}; a SALib problem is for --problem") from failed
     if words.bounds is not None:
         raise UsageError("--bounds and --problem both say what the box is: leave out one of them")
     try:
