@@ -88,6 +88,22 @@ def test_a_coordinate_that_went_too_far_comes_back(seed: int) -> None:
     assert not result.success or result.fun < 1e-6 * f(np.zeros(60))
 
 
+def test_below_an_offset_of_1e10_coordinates_are_looked_at_one_by_one() -> None:
+    """Rounding hides as noise does: what is left in each is below what one direction along all can show."""
+    left = []
+    for seed in range(9):
+        rng = np.random.default_rng(seed)
+        goal, weights = rng.uniform(0.3, 1.0, 8), 10.0 ** rng.uniform(-1.0, 0.0, 8)
+
+        def exact(x: FloatArray, goal: FloatArray = goal, weights: FloatArray = weights) -> float:
+            return float(weights @ ((x[:8] - goal) ** 2 + (x[:8] - goal) ** 4))
+
+        result = gracezo.minimize(lambda x, exact=exact: exact(x) + 1e10, np.zeros(60), seed=seed)
+        assert result.success or "rounding" in result.message
+        left.append(exact(result.x) / np.spacing(1e10))
+    assert np.median(left) <= 4.0  # last places; several hundred otherwise
+
+
 @pytest.mark.parametrize("offset", [0.0, 1e5, -1e5])
 @pytest.mark.parametrize("seed", range(3))
 def test_kinks_near_by_are_found_below_a_large_offset(offset: float, seed: int) -> None:

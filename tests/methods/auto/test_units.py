@@ -114,7 +114,7 @@ def test_sizes_from_1e_minus_6_to_1e11_in_one_x(seed: int) -> None:
 @pytest.mark.parametrize("all_bend", [True, False])
 @pytest.mark.parametrize("seed", range(6))
 def test_sizes_that_nobody_has_told_are_no_success(seed: int, all_bend: bool) -> None:
-    """From x0 = 0 nothing shows them: flat coordinates hide behind steep ones, or lead down beyond one unit."""
+    """From x0 = 0 nothing shows them: flat coordinates hide behind steep ones, or lead down far away."""
     random = np.random.default_rng([seed, 5])
     sizes, goal = np.repeat([1e5, 1e-3, 10.0], 100), np.zeros(300)
     some = np.concatenate([100 * k + random.choice(100, 2, replace=False) for k in range(3)])

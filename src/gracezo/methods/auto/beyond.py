@@ -116,13 +116,13 @@ class Beyond:
         unsure
             Coordinates that took part in steps that were not predicted, and may be asked one by one.
         most
-            How many coordinates may be asked one by one, to both sides, where f is noisy.
+            How many coordinates may be asked one by one, to both sides, since errors of f hide what they are.
         """
         met, ease = support.indices[free], 1.0 / np.sqrt(support.smooth[free])
         ways = np.abs(self._at.x[met] - start[met])
         found, level = None, 0.0
-        if self._noise and 0 < len(met) <= most:
-            if isinstance(rest, np.ndarray) and 2 * (len(met) + len(rest)) <= most:
+        if 0 < len(met) <= most:
+            if self._noise and isinstance(rest, np.ndarray) and 2 * (len(met) + len(rest)) <= most:
                 ease = np.append(ease, np.full(len(rest), float(np.median(ease))))
                 met, ways = np.append(met, rest), np.append(ways, np.zeros(len(rest)))
             found = yield from self._vertices(met, ease, ways)
@@ -180,13 +180,13 @@ class Beyond:
         return self._lowest(steps, values), odd, even
 
     def _vertices(self, coordinates: IntArray, ease: FloatArray, ways: FloatArray) -> Steps[Lower | None]:
-        """Return where the parabolas along single coordinates of a noisy function are least, if it is lower.
+        """Return where the parabolas along single coordinates are least, if it is lower, in spite of noise.
 
         Each is asked to both sides, so far away that its curvature stands out from the noise: then a slope
         that noise hides is worth a fraction of the noise. What was measured of the curvature may be out of
         date; so the length follows what is seen, up to half of the scale or of how far the coordinate came.
         """
-        noise, longest = self._noise, 0.5 * np.maximum(ways, 1.0)
+        noise, longest = self._noise or self._rounding, 0.5 * np.maximum(ways, 1.0)
         if self._box is not None:
             longest = np.minimum(longest, np.minimum(*self._box.room(self._at.x, coordinates)))
         lengths = np.minimum(constants.TRUST * math.sqrt(2.0 * noise) * ease, longest)

@@ -128,7 +128,7 @@ class Verdict:
         unseen = self.differences.promise(constants.TRUST * partition.error)
         if noise == 0.0:
             moved = self.fallen > 0.0 and len(self.support) < len(self.free)
-            return moved and unseen > max(constants.SMALL * self.fallen, self.differences.negligible)
+            return moved and unseen > max(constants.PRECISE**2 * self.fallen, self.differences.negligible)
         return max(self.search.promise, unseen) > max(noise, constants.SMALL * self.fallen)
 
     def _mixed(self) -> bool:

@@ -187,7 +187,9 @@ class Sparse:
             unsure = unsure[:0]  # that would take too many queries
         here = (yield from self.again(at)).at if self.noise else at
         looks = Beyond(here, self.plainly(at), walls, self.differences, rng, self._sized)
-        most = parts.ledger.queries // 4
+        # Rounding hides as noise does, below an offset that is large enough.
+        hides = self.noise or self.differences.rounding > constants.NEGLIGIBLE * (self.first - at.value)
+        most = parts.ledger.queries // 4 if hides else 0
         found = yield from looks.lower(support, open_, rest, self._start.x, unsure, most)
         again, self._silent, self._hidden = looks.hidden and not self._hidden, looks.silent, looks.hidden
         if again and self.noise:
