@@ -53,10 +53,10 @@ def execute(family: str, instance: int, name: str) -> Run:
         try:
             method.solve(meter, Task(problem.x0, problem.s, affordable, instance))
             ended = "budget" if meter.queries == affordable else "itself"  # some keep to it themselves
-        except RunOver:
-            ended = "target" if len(meter.reached) == len(LEVELS) else "budget"
-        except Exception as error:  # a rival may raise anything; it is shown as that run's end
+        except (RunOver, Exception) as error:  # a rival may raise anything; it is shown as that run's end
             ended = f"{type(error).__name__}: {error}"
+            if RunOver in (type(error), type(error.__cause__)):  # as it is, or as a failed evaluation
+                ended = "target" if len(meter.reached) == len(LEVELS) else "budget"
     reached = {}
     for target, share in TARGETS.items():
         place = int(np.argmin(np.abs(LEVELS - share)))

@@ -46,10 +46,10 @@ def execute(job: Job, folder: Path, most_queries: int | None) -> tuple[Record | 
         try:
             task = Task(problem.x0, problem.s, budget, SEED)
             method.solve(meter, task, **method.settings[job.setting])
-        except RunOver:
-            ended = "target" if len(meter.reached) == len(LEVELS) else "budget"
-        except Exception as error:  # a rival may raise anything; it is kept as that run's end
+        except (RunOver, Exception) as error:  # a rival may raise anything; it is kept as that run's end
             ended = f"{type(error).__name__}: {error}"
+            if RunOver in (type(error), type(error.__cause__)):  # as it is, or as a failed evaluation
+                ended = "target" if len(meter.reached) == len(LEVELS) else "budget"
     record = Record(
         job=job,
         d=problem.d,

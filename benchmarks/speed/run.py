@@ -27,8 +27,8 @@ MOST = 20 * 2**30
 PATIENCE = 1_200.0
 """Seconds."""
 REPEATS = 5
-"""Runs of a case up to 10⁷, of which the fastest counts: other work on the machine can only add. And as many as
-take so many"""
+"""Runs of a case up to 10⁷, of which the fastest counts: other work on the machine can only add. And as many
+as take so many"""
 AT_LEAST = 2.0
 """seconds: short runs would all be in the same bad moment."""
 
