@@ -13,7 +13,7 @@ import time
 from collections import Counter
 
 import numpy as np
-from benchmarks.real import further, unusual
+from benchmarks.real import errors, further, unusual
 from benchmarks.real.case import Case, Outcome, run
 from benchmarks.real.shapes import KINDS, Shape
 from benchmarks.real.verdicts import WORDS
@@ -22,7 +22,7 @@ from gracezo.core.types import FloatArray
 
 SHAPES = {
     name: (kind, make)
-    for kinds in (KINDS, unusual.KINDS, further.KINDS)
+    for kinds in (KINDS, unusual.KINDS, further.KINDS, errors.KINDS)
     for kind, made in kinds.items()
     for name, make in made.items()
 }
@@ -53,9 +53,9 @@ def drawn(seed: int) -> Case:
         return a * measure((x[support] - goal) / unit)
 
     def fun(x: FloatArray) -> float:
-        noise = shape.noise * float(draws.standard_normal())
-        value = a * (shape.value((x[support] - goal) / unit) + noise) + b
-        return min(value, LARGEST)  # a penalty of 1e300 times 1e150 is none
+        value = shape.value((x[support] - goal) / unit)
+        error = shape.error(value, draws) if shape.error else shape.noise * float(draws.standard_normal())
+        return min(a * (value + error) + b, LARGEST)  # a penalty of 1e300 times 1e150 is none
 
     bounds, fits = None, (*shape.fits, *(["rounding"] if b else []))
     best = np.zeros(s) if shape.optimum is None else shape.optimum

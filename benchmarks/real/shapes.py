@@ -41,6 +41,8 @@ class Shape:
         Where it is least, if not at 0.
     corner
         Where it is least between two corners, if not at 0 or as near to it as can be.
+    error
+        The error of a value, drawn, where it is not normal noise of one size.
     """
 
     value: Function
@@ -53,6 +55,7 @@ class Shape:
     judged: Function | None = None
     optimum: FloatArray | None = None
     corner: Callable[[FloatArray, FloatArray], FloatArray] | None = None
+    error: Callable[[float, Rng], float] | None = None
 
 
 def begin(rng: Rng, s: int) -> FloatArray:
