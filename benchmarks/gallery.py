@@ -22,7 +22,7 @@ from typing import Any
 from benchmarks.page_table import DOCS, put
 
 README = DOCS.parent / "README.md"
-TUTORIALS = ("defects", "matter", "calibrate", "attack", "cluster", "noisy", "units")
+TUTORIALS = ("defects", "matter", "calibrate", "water", "attack", "cluster", "noisy", "units")
 
 
 def quickstart(result: Any, printed: str) -> None:

@@ -40,6 +40,7 @@ PAGES: dict[str, list[str]] = {
         "defects",
         "matter",
         "calibrate",
+        "water",
         "attack",
         "cluster",
         "noisy",

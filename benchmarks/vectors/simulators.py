@@ -15,9 +15,8 @@ import gracezo
 from gracezo.core.types import FloatArray
 
 _TO = 1e-4  # of the first cost
-_SEEN = (
-    1e-3  # metres: pressures have some 1e-5, in single precision, and 1e-4 of a cost is 1e-2 of a residual
-)
+_ROUNDING = 2.0**-18 / 12.0**0.5  # metres: of a pressure of 32 to 64, in single precision
+_ABOVE = 10.0  # times the cost that rounding makes: what is to be reached
 
 
 class Network:
@@ -37,7 +36,8 @@ class Network:
         self.costs: list[float] = []
         right = self._pressures(np.zeros(len(self._pipes)))
         self._data = right
-        while np.abs(self._data - right).max() < _SEEN:  # pipes that no sensor sees are drawn again
+        # Drawn again: pipes of which the sensors see so little that 1e-4 of the cost drowns in rounding.
+        while _TO * np.sum((self._data - right) ** 2) < _ABOVE * m * _ROUNDING**2:
             truth = np.zeros(len(self._pipes))
             wrong = random.choice(len(truth), 5, replace=False)
             truth[wrong] = random.choice([-1.0, 1.0], 5) * random.uniform(0.4, 0.9, 5)

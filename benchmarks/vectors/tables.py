@@ -163,7 +163,7 @@ def fits(instances: int, first: int) -> Iterator[Row]:
         if missed:
             remark += f"; {missed} did not arrive"
         arrived = np.array([one for one in queries if math.isfinite(one)])
-        yield Row(what, _plain(make(first), stays), arrived, bar, remark)
+        yield Row(what, _plain(make(first), stays), arrived, bar, remark, not missed)
 
 
 def losses(instances: int, first: int) -> Iterator[Row]:
