@@ -38,7 +38,7 @@ class Network:
             pipe.roughness = float(roughness)
         with TemporaryDirectory() as folder:  # EPANET writes files
             run = wntr.sim.EpanetSimulator(self.model).run_sim(file_prefix=f"{folder}/net")
-        return run.node["pressure"].loc[0, self.model.junction_name_list].to_numpy(np.float64)
+        return np.array(run.node["pressure"].loc[0, self.model.junction_name_list], np.float64)
 
 
 def main(out: Path = Path("out"), name: str = "Net6", gauges: int = 10) -> gracezo.Result:
@@ -51,7 +51,7 @@ def main(out: Path = Path("out"), name: str = "Net6", gauges: int = 10) -> grace
     gauge = random.choice(measured.size, gauges, replace=False)
 
     def residuals(logs: np.ndarray) -> np.ndarray:
-        return simulate(logs)[gauge] - measured[gauge]
+        return np.take(simulate(logs) - measured, gauge)
 
     box = [(-3.0, 3.0)] * paper.size
     result = gracezo.least_squares(residuals, paper, bounds=box, ftol=1e-6, max_queries=200, seed=0)
@@ -64,7 +64,7 @@ def main(out: Path = Path("out"), name: str = "Net6", gauges: int = 10) -> grace
     left.set(xlabel="misfit on paper (m)", ylabel="calibrated (m)", title=f"{result.nfev} runs of EPANET")
     place = simulate.model.query_node_attribute("coordinates")
     ends = np.array([(place[pipe.start_node_name], place[pipe.end_node_name]) for pipe in simulate.pipes])
-    lines = right.add_collection(LineCollection(ends, array=result.x, cmap="coolwarm"))
+    lines = right.add_collection(LineCollection(list(ends), array=result.x, cmap="coolwarm"))
     right.plot(*ends[true != 0].mean(axis=1).T, "kx", markersize=9, label="wrong in truth")
     right.set(xticks=[], yticks=[], title=f"all {paper.size:,} pipes were moved, none is named")
     figure.colorbar(lines, ax=right, label="log(roughness / paper)")
