@@ -79,12 +79,10 @@ RANGE = 10.0
 """e-folds over which the size of a spike unlike those met is unknown."""
 UNFOUND = 0.3
 """Expected number of spikes that may be left where the first search for a gradient ends."""
-HIDING = 1e-4
-"""Share of the norm found that may hide beside any of those found, summed over all pairs of them."""
+PATIENCE = 2
+"""Times that a search at one point, or looks over all coordinates, may show nothing before it is believed."""
 LOST = 0.08
 """Share of a gradient by plain differences that the search may lose before it gives up."""
-PATIENCE = 2
-"""Times that the search may show nothing at one point before that is believed."""
 
 # ------------------------------------------------------------ looks
 
