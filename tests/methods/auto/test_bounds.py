@@ -21,10 +21,11 @@ from gracezo.core.types import FloatArray
 from gracezo.core.walls import Walls
 from gracezo.methods import catalog
 from gracezo.methods.auto.instrument.forward import Differences
+from gracezo.methods.auto.instrument.line import Trial, line_search
 from gracezo.methods.auto.instrument.look import Change
-from gracezo.methods.auto.step.path import Trial, line_search, newton_path
 from gracezo.methods.auto.support.coordinates import Support
 from gracezo.methods.auto.support.refresh import Refresh
+from gracezo.updates.projected import newton_path
 from gracezo.updates.quasi_newton import LBFGS
 
 

@@ -1,1 +1,1 @@
-"""The instruments: looks at f to one side (forward differences) and to both (central differences)."""
+"""The instruments: looks at f to one side (forward differences) and to both (central), and along a line."""

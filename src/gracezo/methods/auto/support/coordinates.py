@@ -1,21 +1,37 @@
-"""Memory: the coordinates met so far, and what is known of them at the present point.
+"""Memory: the coordinates met so far, what is known of them at the present point, and their kinks.
 
 The slopes are predicted from point to point, and measured again as far as that pays (`refresh.py`).
+
+**Kinks** in single coordinates: found where slopes jump, and then treated as walls.
+
+A quasi-Newton model cannot hold a slope that jumps: each step crosses the kink, and what the slope on either
+side promises is not there. So a kink is suspected where a coordinate has shown slopes of both signs, farther
+apart than its curvature explains, and where a step was cut short before one that had promised much. The
+suspicion is priced as everything else: by what it promises, by how often there was something behind it, and
+by what a query brings elsewhere. `Corner` then looks for the kink.
+
+From then on steps end at it. A coordinate that stands there, uphill on both sides, is *fixed*: it takes no
+part in steps, as if at a wall. The smooth rest of f adds the same to both of its slopes, so that one of them
+is refreshed, and the other follows by the jump. When either leads downhill, it is let go.
 """
 
 from __future__ import annotations
+
+import math
+from typing import NamedTuple
 
 import numpy as np
 
 from gracezo.core.asks import Point, Role, Steps
 from gracezo.core.moves import Few
 from gracezo.core.precision import TINY
-from gracezo.core.types import FloatArray, IntArray
+from gracezo.core.types import BoolArray, FloatArray, IntArray
 from gracezo.core.walls import Walls
 from gracezo.methods.auto import constants
+from gracezo.methods.auto.belief import counted
 from gracezo.methods.auto.instrument.forward import Differences
+from gracezo.methods.auto.instrument.line import Corner
 from gracezo.methods.auto.instrument.look import Change, Request
-from gracezo.methods.auto.support.kinks import Kinks, Suspect
 
 
 class Support:
@@ -176,3 +192,164 @@ class Support:
 
         step = -float(np.copysign(length, slope))
         return Request(Few(self.indices[member : member + 1], np.array([step])), Role.CONFIRM, absorb)
+
+
+# ---------------------------------------------------------------- kinks
+
+
+class Suspect(NamedTuple):
+    """A member of the support that may have a kink on its way down.
+
+    Attributes
+    ----------
+    member
+        Which one.
+    far
+        A place before which the kink may lie.
+    depth
+        How deep below it may lie: half of what the slope promises.
+    """
+
+    member: int
+    far: float
+    depth: float
+
+
+class Kinks:
+    """What is known of kinks, coordinate by coordinate of a support that may grow.
+
+    Slopes are those of the support: they are taken, and returned as kinks change them.
+    """
+
+    def __init__(self) -> None:
+        self._record = (1.0, 1.0)  # searches that brought something, and all
+        # Columns: where the slope was last negative, that slope; the same where it was positive.
+        self._seen: FloatArray = np.full((0, 4), math.nan)
+        self.places: FloatArray = np.zeros(0)
+        """Where the kink is; NaN where none is known."""
+        self._jumps: FloatArray = np.zeros(0)
+        self.located: BoolArray = np.zeros(0, np.bool_)
+        """Which kinks were located since slopes were measured."""
+        self._ahead: FloatArray = np.zeros(0)  # where a kink may lie before; NaN where nothing says so
+        self.sides: FloatArray = np.zeros(0)
+        """Of those that stand on a kink: the side that their slope is of. Zero for the others."""
+        self._blurs: FloatArray = np.zeros(0)  # how far from its place the kink may be
+        self.fixed: BoolArray = np.zeros(0, np.bool_)
+        """Which coordinates stand on a kink, uphill on both sides."""
+
+    @property
+    def any(self) -> bool:
+        """Whether any kink is known."""
+        return not np.logical_and.reduce(np.isnan(self.places))
+
+    @property
+    def reach(self) -> FloatArray:
+        """How far each coordinate has to go to show the slope of one side: beyond the kink it stands on."""
+        return np.where(self.sides != 0.0, self._blurs, 0.0)
+
+    @property
+    def rate(self) -> float:
+        """How often the search behind a suspicion brought a kink, or at least a decrease."""
+        return self._record[0] / self._record[1]
+
+    def grow(self, n: int) -> None:
+        """Make room for a support of n coordinates."""
+        more = n - len(self.places)
+        if more > 0:
+            self._seen = np.concatenate([self._seen, np.full((more, 4), math.nan)])
+            self.places = np.concatenate([self.places, np.full(more, math.nan)])
+            self._jumps = np.concatenate([self._jumps, np.zeros(more)])
+            self.sides = np.concatenate([self.sides, np.zeros(more)])
+            self._blurs = np.concatenate([self._blurs, np.zeros(more)])
+            self.located = np.concatenate([self.located, np.zeros(more, np.bool_)])
+            self.fixed = np.concatenate([self.fixed, np.zeros(more, np.bool_)])
+            self._ahead = np.concatenate([self._ahead, np.full(more, math.nan)])
+
+    # ------------------------------------------------------------ slopes at a kink
+
+    def update(self, x: FloatArray, slopes: FloatArray) -> FloatArray:
+        """Take slopes measured at x: pin what stands on a kink, or let it go, and note the others."""
+        slopes = slopes.copy()
+        for j in np.flatnonzero(self.sides).tolist():
+            slopes[j] = self._stand(j, float(slopes[j] + self._jumps[j] * (self.sides[j] < 0.0)))
+        for column, signed in ((0, slopes < 0.0), (2, slopes > 0.0)):
+            seen = signed & (self.sides == 0.0)
+            self._seen[seen, column] = x[seen]
+            self._seen[seen, column + 1] = slopes[seen]
+        self.located[:] = False
+        return slopes
+
+    def moved(self, x: FloatArray, slopes: FloatArray) -> FloatArray:
+        """Note where the coordinates are, and predict the slopes of those that have come to their kink."""
+        self.grow(len(x))
+        slopes, away = slopes.copy(), x != self.places
+        self.sides[away] = 0.0
+        self.fixed[away] = False
+        for j in np.flatnonzero(~away & (self.sides == 0.0)).tolist():
+            # It came downhill: a negative slope was that on the left.
+            slopes[j] = self._stand(j, float(slopes[j] + self._jumps[j] * (slopes[j] < 0.0)))
+        return slopes
+
+    def _stand(self, j: int, right: float) -> float:
+        """Decide what becomes of a coordinate on its kink, given its slope to the right; return its slope."""
+        left = right - self._jumps[j]
+        self.fixed[j] = left < 0.0 < right
+        if self.fixed[j]:
+            # Each side in its turn, so that a jump that has changed does not stay hidden.
+            self.sides[j] = -1.0 if self.sides[j] > 0.0 else 1.0
+        else:
+            self.sides[j] = 1.0 if right <= 0.0 else -1.0
+        return float(right if self.sides[j] > 0.0 else left)
+
+    # ------------------------------------------------------------ finding kinks
+
+    def blame(self, culprits: IntArray, places: FloatArray) -> None:
+        """Suspect a kink before these places: a step there did not bring what these coordinates promised."""
+        self._ahead[:] = math.nan
+        self._ahead[culprits] = places
+
+    def suspects(
+        self, x: FloatArray, slopes: FloatArray, curvatures: FloatArray, most: float
+    ) -> list[Suspect]:
+        """Return the members that may have a kink on their way down, the largest depth first.
+
+        None is looked for farther than a decrease of `most` would take it.
+        """
+        low, down, high, up = self._seen.T
+        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+            jumped = (up - down > constants.LIKELY * curvatures * (high - low)) & (high > low)
+            # The present place is one of the two, or it says nothing.
+            jumped &= np.where(slopes < 0.0, low, high) == x
+            blamed = ((self._ahead - x) * slopes < 0.0) & (self._ahead != self.places)
+            (chosen,) = ((jumped | blamed) & ~self.fixed).nonzero()
+            if len(chosen) == 0:  # the usual case
+                return []
+            far = np.where(jumped, np.where(slopes < 0.0, high, low), np.where(blamed, self._ahead, x))
+            reach = most / np.abs(slopes)
+            far = np.where(jumped, far, np.clip(far, x - reach, x + reach))
+            beyond = np.where(jumped, np.where(slopes < 0.0, up, down), math.nan)
+        depths = 0.5 * np.fmin(np.abs(slopes), np.abs(beyond)) * np.abs(far - x)
+        ranked = chosen[np.argsort(-depths[chosen], kind="stable")]
+        return [Suspect(j, float(far[j]), float(depths[j])) for j in ranked.tolist()]
+
+    def locate(
+        self, at: Point, coordinate: int, suspect: Suspect, slope: float, start: float, rounding: float
+    ) -> Steps[tuple[Point, float]]:
+        """Look for the kink of one suspect, given its slope; return the best point met, and the slope there.
+
+        Where the run began is tried first: that is where penalties on a change have their kinks.
+        """
+        j = suspect.member
+        self._seen[j] = self._ahead[j] = math.nan
+        corner = Corner(at, coordinate, slope, suspect.far, rounding=rounding)
+        found = yield from corner.find(start)
+        if math.isfinite(corner.slope):  # beside it an evaluation may have failed
+            slope = corner.slope
+        success = found is not None or corner.best is not at
+        self._record = counted(self._record, success, constants.FORGET)
+        if found is not None:
+            left, right = found
+            self.places[j], self._jumps[j] = corner.best.x[coordinate], right - left
+            self.sides[j], self.located[j], self._blurs[j] = 0.0, True, corner.blur
+            slope = self._stand(j, right)
+        return corner.best, slope

@@ -6,7 +6,7 @@ What can be done, with its promised decrease and its cost in queries:
 - recheck that search, when steps have brought decreases that the model did not predict; at once, when the
   chance that it is out of date, times the queries until the next find, is more than the one query that a
   recheck costs;
-- refresh the support, and then step (`step/stepper.py` says when and how).
+- refresh the support, and then step (`stepper.py` says when and how).
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.instrument.look import Request, together
 from gracezo.methods.auto.search import Search
 from gracezo.methods.auto.search.order import Rest, outside
-from gracezo.methods.auto.step.stepper import Stepper, Timing
 from gracezo.methods.auto.support.coordinates import Support
 from gracezo.methods.auto.support.refresh import Refresh
 from gracezo.methods.auto.ways import Ledger
+from gracezo.methods.auto.ways.stepper import Stepper, Timing
 
 
 @dataclass(frozen=True, eq=False)

@@ -33,12 +33,13 @@ from gracezo.core.types import FloatArray, IntArray
 from gracezo.core.walls import Walls
 from gracezo.methods.auto import constants
 from gracezo.methods.auto.instrument.forward import Differences
+from gracezo.methods.auto.instrument.line import line_search
 from gracezo.methods.auto.instrument.look import asked_all
 from gracezo.methods.auto.search.order import Rest, written
-from gracezo.methods.auto.step.path import Path, line_search, newton_path
 from gracezo.methods.auto.verdict import coupled
 from gracezo.methods.auto.ways import Ledger, Offer
 from gracezo.methods.auto.ways.sparse import Sparse
+from gracezo.updates.projected import Path, newton_path
 from gracezo.updates.quasi_newton import BFGS, LBFGS
 
 

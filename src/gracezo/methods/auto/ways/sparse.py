@@ -22,12 +22,12 @@ from gracezo.methods.auto.instrument.look import answered
 from gracezo.methods.auto.search import Search
 from gracezo.methods.auto.search.alone import Found
 from gracezo.methods.auto.search.order import Rest, outside
-from gracezo.methods.auto.step.stepper import Stepper, Timing
 from gracezo.methods.auto.support.coordinates import Support
 from gracezo.methods.auto.support.refresh import Refresh
 from gracezo.methods.auto.verdict import Again, Verdict, measured_again, mixed
 from gracezo.methods.auto.ways import Ledger, Offer
 from gracezo.methods.auto.ways.agenda import Agenda, Draws, Parts
+from gracezo.methods.auto.ways.stepper import Stepper, Timing
 
 
 class Sparse:

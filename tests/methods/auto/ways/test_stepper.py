@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 
-from gracezo.methods.auto.step.stepper import Timing
 from gracezo.methods.auto.ways import Ledger
+from gracezo.methods.auto.ways.stepper import Timing
 
 
 def test_what_waits_without_limit_is_not_lost_by_a_note_of_no_rounds() -> None:

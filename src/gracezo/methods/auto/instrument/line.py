@@ -1,187 +1,162 @@
-"""Kinks in single coordinates: found where slopes jump, and then treated as walls.
-
-A quasi-Newton model cannot hold a slope that jumps: each step crosses the kink, and what the slope on either
-side promises is not there. So a kink is suspected where a coordinate has shown slopes of both signs, farther
-apart than its curvature explains, and where a step was cut short before one that had promised much. The
-suspicion is priced as everything else: by what it promises, by how often there was something behind it, and
-by what a query brings elsewhere. `Corner` then looks for the kink.
-
-From then on steps end at it. A coordinate that stands there, uphill on both sides, is *fixed*: it takes no
-part in steps, as if at a wall. The smooth rest of f adds the same to both of its slopes, so that one of them
-is refreshed, and the other follows by the jump. When either leads downhill, it is let go.
-"""
+"""Searches along one line: the line search of a step, and the search for a kink along one coordinate."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 
 from gracezo.core.asks import Ask, OutOfQueries, Point, Role, SparseRows, Steps
 from gracezo.core.precision import ULP
-from gracezo.core.types import BoolArray, FloatArray, IntArray
+from gracezo.core.types import FloatArray, IntArray
 from gracezo.methods.auto import constants
-from gracezo.methods.auto.belief import counted
 
 
-class Suspect(NamedTuple):
-    """A member of the support that may have a kink on its way down.
+@dataclass(frozen=True)
+class Trial:
+    """What came of a step of length `t`: the change of f there, and f itself as it was answered."""
 
-    Attributes
-    ----------
-    member
-        Which one.
-    far
-        A place before which the kink may lie.
-    depth
-        How deep below it may lie: half of what the slope promises.
+    t: float
+    change: float
+    value: float = math.nan
+
+
+def line_search(
+    at: Point,
+    indices: IntArray,
+    steps: Callable[[float], FloatArray],
+    slope: float,
+    *,
+    batch: int,
+    share: Callable[[float], float] = lambda t: 1.0,
+    role: Role = Role.STEP,
+    worth: float = math.inf,
+) -> Steps[list[Trial]]:
+    """Try lengths along a path of negative slope, the step of each given by `steps`; the best trial is first.
+
+    The first length is that of the model. It is doubled while f falls almost as the
+    tangent says, however far that leads, and cut by parabolas through what was tried while f does not fall.
+    A batch has room for several doublings at once, and for a still shorter length. A trial whose
+    evaluation failed and was skipped counts as infinitely bad: the next one is shorter, at
+    first by little, since the failure may have been chance. It is not among those returned
+    unless there is no other.
+
+    Walls may cut a step: `share` tells how much of the linear prediction they leave. A longer step that
+    they would not let go further is not tried.
     """
+    trials: list[Trial] = []
+    t, others = 1.0, constants.TRIALS  # lengths that may still be tried beside those that go on downhill
+    while others > 0:
+        lengths = [length for length in _ladder(t, trials, batch) if _moves(at, indices, steps(length))]
+        if not lengths:
+            break  # shorter than the precision of x
+        rows = SparseRows.stack([SparseRows.single(indices, steps(length)) for length in lengths])
+        values = yield Ask(at.x, rows, role)
+        values = np.where(np.isnan(values), np.inf, values)
+        new = [
+            Trial(length, float(v) - at.value, float(v)) for length, v in zip(lengths, values, strict=False)
+        ]
+        trials.extend(new)
+        best = min(trials, key=lambda trial: trial.change)
+        longest = max(trials, key=lambda trial: trial.t)
+        # The parabola through what is known has its minimum at t/2(1 − change/(slope·t)): at ¾, twice as far.
+        if best is longest and best.change <= 0.75 * slope * best.t * share(best.t):
+            t = 2.0 * best.t
+            if t > 1.0 / ULP or 2.0 * share(t) <= (1.0 + constants.SMALL) * share(best.t):
+                break
+            continue
+        others -= len(lengths)
+        if best.change <= constants.ARMIJO * slope * best.t * share(best.t):
+            vertex, more = _vertex(trials, slope * share(best.t))
+            if more > worth * abs(best.change):
+                t = vertex
+                continue
+            break
+        if len(new) < len(lengths):
+            break
+        shortest = min(trials, key=lambda trial: trial.t)
+        if shortest.change == math.inf:
+            t = shortest.t * (1.0 - constants.UNSEEN if len(trials) == len(new) else constants.CLEARLY)
+            continue
+        left = share(shortest.t)
+        bend = shortest.change - slope * shortest.t * left
+        vertex = -0.5 * slope * shortest.t * left / bend
+        t = shortest.t * float(np.clip(vertex, constants.UNSEEN, 0.5))
+    known = [trial for trial in trials if trial.change < math.inf]
+    return sorted(known or trials, key=lambda trial: trial.change) or [Trial(t, 0.0)]
 
-    member: int
-    far: float
-    depth: float
 
+def _vertex(trials: list[Trial], slope: float) -> tuple[float, float]:
+    """Return the lowest place of the parabola through the best trial, and how far below the best it is.
 
-class Kinks:
-    """What is known of kinks, coordinate by coordinate of a support that may grow.
-
-    Slopes are those of the support: they are taken, and returned as kinks change them.
+    Through its neighbours, or through the start with its slope where it is the longest and shortest.
     """
+    tried = sorted([Trial(0.0, 0.0), *trials], key=lambda trial: trial.t)
+    best = min(trials, key=lambda trial: trial.change)
+    place = tried.index(best)
+    before = tried[place - 1]
+    rise = (best.change - before.change) / (best.t - before.t)
+    if place + 1 < len(tried):
+        after = tried[place + 1]
+        ahead = (after.change - best.change) / (after.t - best.t)
+        here, bend = rise, (ahead - rise) / (after.t - before.t)
+        middle = 0.5 * (before.t + best.t)
+    elif place == 1:
+        here, bend, middle = slope, (rise - slope) / best.t, 0.0
+    else:
+        return best.t, 0.0
+    if not 0.0 < 2.0 * bend < math.inf:
+        return best.t, 0.0
+    vertex = middle - 0.5 * here / bend
+    if not tried[0].t < vertex < 2.0 * tried[-1].t:
+        return best.t, 0.0
+    return vertex, bend * (vertex - best.t) ** 2
 
-    def __init__(self) -> None:
-        self._record = (1.0, 1.0)  # searches that brought something, and all
-        # Columns: where the slope was last negative, that slope; the same where it was positive.
-        self._seen: FloatArray = np.full((0, 4), math.nan)
-        self.places: FloatArray = np.zeros(0)
-        """Where the kink is; NaN where none is known."""
-        self._jumps: FloatArray = np.zeros(0)
-        self.located: BoolArray = np.zeros(0, np.bool_)
-        """Which kinks were located since slopes were measured."""
-        self._ahead: FloatArray = np.zeros(0)  # where a kink may lie before; NaN where nothing says so
-        self.sides: FloatArray = np.zeros(0)
-        """Of those that stand on a kink: the side that their slope is of. Zero for the others."""
-        self._blurs: FloatArray = np.zeros(0)  # how far from its place the kink may be
-        self.fixed: BoolArray = np.zeros(0, np.bool_)
-        """Which coordinates stand on a kink, uphill on both sides."""
 
-    @property
-    def any(self) -> bool:
-        """Whether any kink is known."""
-        return not np.logical_and.reduce(np.isnan(self.places))
+def _moves(at: Point, indices: IntArray, step: FloatArray) -> bool:
+    return bool(np.any(at.x[indices] + step != at.x[indices]))
 
-    @property
-    def reach(self) -> FloatArray:
-        """How far each coordinate has to go to show the slope of one side: beyond the kink it stands on."""
-        return np.where(self.sides != 0.0, self._blurs, 0.0)
 
-    @property
-    def rate(self) -> float:
-        """How often the search behind a suspicion brought a kink, or at least a decrease."""
-        return self._record[0] / self._record[1]
+def slope_at_best(trials: list[Trial], slope: float) -> float:
+    """Return the slope along the direction at the best trial, from all that was tried.
 
-    def grow(self, n: int) -> None:
-        """Make room for a support of n coordinates."""
-        more = n - len(self.places)
-        if more > 0:
-            self._seen = np.concatenate([self._seen, np.full((more, 4), math.nan)])
-            self.places = np.concatenate([self.places, np.full(more, math.nan)])
-            self._jumps = np.concatenate([self._jumps, np.zeros(more)])
-            self.sides = np.concatenate([self.sides, np.zeros(more)])
-            self._blurs = np.concatenate([self._blurs, np.zeros(more)])
-            self.located = np.concatenate([self.located, np.zeros(more, np.bool_)])
-            self.fixed = np.concatenate([self.fixed, np.zeros(more, np.bool_)])
-            self._ahead = np.concatenate([self._ahead, np.full(more, math.nan)])
+    By the parabola through its neighbours; through the start and its slope when there is
+    only one trial; and by the secant when the best is the longest of several, where a
+    parabola would extrapolate.
 
-    # ------------------------------------------------------------ slopes at a kink
+    >>> slope_at_best([Trial(1.0, -1.0)], -2.0)
+    0.0
+    """
+    best = trials[0]
+    tried = sorted([Trial(0.0, 0.0), *trials], key=lambda trial: trial.t)
+    place = tried.index(best)
+    before = tried[place - 1]
+    rise = (best.change - before.change) / (best.t - before.t)
+    if len(trials) == 1:
+        return 2.0 * rise - slope
+    if best is tried[-1]:
+        return rise
+    after = tried[place + 1]
+    ahead = (after.change - best.change) / (after.t - best.t)
+    share = (best.t - before.t) / (after.t - before.t)
+    return share * ahead + (1.0 - share) * rise
 
-    def update(self, x: FloatArray, slopes: FloatArray) -> FloatArray:
-        """Take slopes measured at x: pin what stands on a kink, or let it go, and note the others."""
-        slopes = slopes.copy()
-        for j in np.flatnonzero(self.sides).tolist():
-            slopes[j] = self._stand(j, float(slopes[j] + self._jumps[j] * (self.sides[j] < 0.0)))
-        for column, signed in ((0, slopes < 0.0), (2, slopes > 0.0)):
-            seen = signed & (self.sides == 0.0)
-            self._seen[seen, column] = x[seen]
-            self._seen[seen, column + 1] = slopes[seen]
-        self.located[:] = False
-        return slopes
 
-    def moved(self, x: FloatArray, slopes: FloatArray) -> FloatArray:
-        """Note where the coordinates are, and predict the slopes of those that have come to their kink."""
-        self.grow(len(x))
-        slopes, away = slopes.copy(), x != self.places
-        self.sides[away] = 0.0
-        self.fixed[away] = False
-        for j in np.flatnonzero(~away & (self.sides == 0.0)).tolist():
-            # It came downhill: a negative slope was that on the left.
-            slopes[j] = self._stand(j, float(slopes[j] + self._jumps[j] * (slopes[j] < 0.0)))
-        return slopes
+def _ladder(t: float, trials: list[Trial], batch: int) -> list[float]:
+    """Return the next length and, where a batch has room, those that would probably come after it.
 
-    def _stand(self, j: int, right: float) -> float:
-        """Decide what becomes of a coordinate on its kink, given its slope to the right; return its slope."""
-        left = right - self._jumps[j]
-        self.fixed[j] = left < 0.0 < right
-        if self.fixed[j]:
-            # Each side in its turn, so that a jump that has changed does not stay hidden.
-            self.sides[j] = -1.0 if self.sides[j] > 0.0 else 1.0
-        else:
-            self.sides[j] = 1.0 if right <= 0.0 else -1.0
-        return float(right if self.sides[j] > 0.0 else left)
+    After the first trial these are two, twice as many when f goes on falling.
+    """
+    if batch == 1 or not trials:
+        return [t]
+    if t < trials[0].t:
+        return [t, constants.CLEARLY * t]
+    return [t * 2.0**k for k in range(min(2 if len(trials) == 1 else 4, batch))]
 
-    # ------------------------------------------------------------ finding kinks
 
-    def blame(self, culprits: IntArray, places: FloatArray) -> None:
-        """Suspect a kink before these places: a step there did not bring what these coordinates promised."""
-        self._ahead[:] = math.nan
-        self._ahead[culprits] = places
-
-    def suspects(
-        self, x: FloatArray, slopes: FloatArray, curvatures: FloatArray, most: float
-    ) -> list[Suspect]:
-        """Return the members that may have a kink on their way down, the largest depth first.
-
-        None is looked for farther than a decrease of `most` would take it.
-        """
-        low, down, high, up = self._seen.T
-        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-            jumped = (up - down > constants.LIKELY * curvatures * (high - low)) & (high > low)
-            # The present place is one of the two, or it says nothing.
-            jumped &= np.where(slopes < 0.0, low, high) == x
-            blamed = ((self._ahead - x) * slopes < 0.0) & (self._ahead != self.places)
-            (chosen,) = ((jumped | blamed) & ~self.fixed).nonzero()
-            if len(chosen) == 0:  # the usual case
-                return []
-            far = np.where(jumped, np.where(slopes < 0.0, high, low), np.where(blamed, self._ahead, x))
-            reach = most / np.abs(slopes)
-            far = np.where(jumped, far, np.clip(far, x - reach, x + reach))
-            beyond = np.where(jumped, np.where(slopes < 0.0, up, down), math.nan)
-        depths = 0.5 * np.fmin(np.abs(slopes), np.abs(beyond)) * np.abs(far - x)
-        ranked = chosen[np.argsort(-depths[chosen], kind="stable")]
-        return [Suspect(j, float(far[j]), float(depths[j])) for j in ranked.tolist()]
-
-    def locate(
-        self, at: Point, coordinate: int, suspect: Suspect, slope: float, start: float, rounding: float
-    ) -> Steps[tuple[Point, float]]:
-        """Look for the kink of one suspect, given its slope; return the best point met, and the slope there.
-
-        Where the run began is tried first: that is where penalties on a change have their kinks.
-        """
-        j = suspect.member
-        self._seen[j] = self._ahead[j] = math.nan
-        corner = Corner(at, coordinate, slope, suspect.far, rounding=rounding)
-        found = yield from corner.find(start)
-        if math.isfinite(corner.slope):  # beside it an evaluation may have failed
-            slope = corner.slope
-        success = found is not None or corner.best is not at
-        self._record = counted(self._record, success, constants.FORGET)
-        if found is not None:
-            left, right = found
-            self.places[j], self._jumps[j] = corner.best.x[coordinate], right - left
-            self.sides[j], self.located[j], self._blurs[j] = 0.0, True, corner.blur
-            slope = self._stand(j, right)
-        return corner.best, slope
+# ---------------------------------------------------------------- the search for a kink
 
 
 @dataclass(frozen=True)
