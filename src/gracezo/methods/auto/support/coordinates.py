@@ -167,18 +167,18 @@ class Support:
         given_up, self.slopes = self.slopes, np.zeros(len(self))
         return given_up
 
-    def bend(self, limit: int) -> list[Request]:
-        """Return queries for missing curvatures, while they leave much of the step's promise to guesswork."""
-        if self._differences.curvatures.varied < constants.ALIKE:
+    def bend(self, limit: int, rate: float) -> list[Request]:
+        """Return queries for missing curvatures whose guesses may cost more than a query brings elsewhere."""
+        varied = self._differences.curvatures.varied
+        if varied < constants.ALIKE:
             return []
         # One that comes to a wall before it comes so far goes to that wall, whatever its curvature.
         lengths = constants.CONFIRM * np.abs(self.slopes) / self.diagonal
         missing = np.isnan(self.curvatures) & (self._walls.rooms(self.indices, self.slopes) >= lengths)
-        promised = self.slopes**2 / self.diagonal
-        guessed = np.where(missing, promised, 0.0)
-        if float(guessed.sum()) <= constants.UNSEEN * float(promised.sum()):
-            return []
-        largest = np.argsort(-guessed, kind="stable")[: min(limit, int(missing.sum()))]
+        # With a curvature that is off by some share, a step loses the square of that of what it promised.
+        lost = np.where(missing, 0.5 * varied * self.slopes**2 / self.diagonal, 0.0)
+        dear = np.flatnonzero(lost > max(rate, self._differences.negligible))
+        largest = dear[np.argsort(-lost[dear], kind="stable")][:limit]
         return [self._curvature(int(j)) for j in largest]
 
     def _curvature(self, member: int) -> Request:

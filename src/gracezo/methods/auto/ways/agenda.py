@@ -214,7 +214,7 @@ class Agenda:
             return self._repartitioned(at, fallen)
         if not waits:
             self._prediction = None
-            return support.bend(self._batch) or None
+            return support.bend(self._batch, rates[0]) or None
         if self.parts.refresh.pending and rates[1] > rates[0]:
             return self._recheck()
         return self.parts.refresh.requests(self._batch) or None
