@@ -55,6 +55,16 @@ def test_over_the_box_it_finds_what_matters_and_counts_what_it_asked() -> None:
     assert found.share.sum() + found.residual == pytest.approx(1.0)
 
 
+@pytest.mark.parametrize("seed", [0, 18, 38])
+def test_a_coordinate_that_was_taken_for_the_wrong_one_is_not_looked_at_in_the_same_way_again(
+    seed: int,
+) -> None:
+    f = Counted(friedman)
+    found = gracezo.screen(f, bounds=BOX, seed=seed)
+    assert len(np.unique(np.array(f.points), axis=0)) == len(f.points) == found.queries
+    assert sorted(found.indices.tolist()) == [30, 50, 70, 200, 299]
+
+
 def test_the_effects_are_the_derivatives_at_the_points_over_the_width() -> None:
     f = Counted(lambda x: float(np.exp(x[3]) + x[7] ** 3))
     found = gracezo.screen(f, bounds=Bounds(np.full(20, -2.0), np.full(20, 3.0)), points=4, seed=1)

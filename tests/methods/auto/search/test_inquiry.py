@@ -170,6 +170,14 @@ def test_a_cut_beside_the_candidates_leaves_neither_part_next_to_nothing(
         assert plan.at == 60
 
 
+@pytest.mark.parametrize(("complete", "at"), [(False, 55), (True, 70)])
+def test_a_search_to_the_end_cuts_through_candidates_that_are_many(complete: bool, at: int) -> None:
+    world = World(np.zeros(100), belief=Sure(100, 0.3))
+    group = Group(0, 100, 1.0, 1e-9, world.order.left(0, 100), 0.0)
+    group.label(70.0, 5.0)  # candidates from 55 to 85
+    assert world.inquiries(complete=complete).plan(group) == Cut(at)
+
+
 @pytest.mark.parametrize(
     ("size", "batch", "complete", "chance"),
     [

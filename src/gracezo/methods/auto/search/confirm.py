@@ -47,6 +47,8 @@ class Candidate:
         Whether it is alone in its group.
     doubtful
         Whether it explains its group none too well.
+    again
+        Whether it was looked at before, farther away, and did not seem to be the one.
     """
 
     coordinate: int
@@ -56,6 +58,7 @@ class Candidate:
     room: Room
     single: bool = False
     doubtful: bool = False
+    again: bool = False
 
     @property
     def side(self) -> int:
@@ -105,7 +108,7 @@ class Confirmation:
             answer = yield from self._both(candidate, pairs)
             if answer is not None:
                 return answer
-        if self._blurred(candidate):
+        if self._blurred(candidate) or (candidate.again and self.complete):
             return (yield from self._near(candidate))
         return (yield from self._down(candidate)) or (yield from self._touch(candidate))
 

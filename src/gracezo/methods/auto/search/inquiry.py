@@ -191,7 +191,12 @@ class Inquiries:
         return min(math.log2(best.number), math.log2(max(told, 1.0)))
 
     def _beside(self, group: Group, best: Explanation) -> Cut:
-        """Cut beside the candidates, unless that leaves next to nothing."""
+        """Cut beside the candidates, unless that leaves next to nothing.
+
+        A search to the end cuts through them where they are many: that tells one bit, and as little blurs.
+        """
+        if self.complete and best.number > max(constants.CLEARLY * group.size, 1.0):
+            return Cut((best.first + best.last + 1) // 2)
         middle = (group.start + group.stop) // 2
         at = min(best.first, best.last + 1, key=lambda k: abs(k - middle))
         return Cut(at if min(at - group.start, group.stop - at) * constants.PARTS >= group.size else None)
@@ -359,6 +364,7 @@ class Inquiries:
                 self.order.room(position, position + 1),
                 single=group.size == 1,
                 doubtful=plan.doubtful,
+                again=position in self.order.refuted,
             )
         )
         if isinstance(answer, Wrong):
@@ -367,6 +373,7 @@ class Inquiries:
             if group.several is Several.NO:
                 self.belief.density.saw_labels(group.spread, False)
             group.refute(Several.UNSURE)
+            self.order.refuted.add(position)
             return Outcome((group,))
         if isinstance(answer, Found):
             self.belief.density.saw_labels(group.spread, True)

@@ -91,6 +91,8 @@ class Order:
     limits: tuple[FloatArray, FloatArray] | None = None
     _sums: FloatArray = field(init=False)
     _moments: dict[tuple[int, int], tuple[float, float, float]] = field(default_factory=dict, init=False)
+    refuted: set[int] = field(default_factory=set, init=False)
+    """Positions that were looked at alone in vain."""
 
     def __post_init__(self) -> None:
         self._sums = np.concatenate([[0.0], np.cumsum(self.weights**2)])
@@ -225,6 +227,7 @@ class LongOrder(Order):
         self._set_out(rest.without)
         self._at_start = self._gone, self._lost
         self._moments = {}
+        self.refuted = set()
         self.limits = None
 
     def _set_out(self, coordinates: IntArray) -> None:
