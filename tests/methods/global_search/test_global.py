@@ -61,6 +61,19 @@ def test_every_budget_is_spent_to_the_last_query_and_a_larger_one_goes_on_the_sa
     assert f(result.x) == result.fun
 
 
+def test_with_noise_that_is_told_long_steps_find_the_coordinates() -> None:
+    for seed in range(3):
+        f, rng = Hidden(seed), np.random.default_rng(seed)
+
+        def noisy(x: FloatArray, f: Hidden = f, rng: np.random.Generator = rng) -> float:
+            return f(x) + 0.3 * float(rng.standard_normal())
+
+        result = gracezo.minimize(
+            noisy, f.x0, method="global", bounds=BOX, noise=0.3, max_queries=300, seed=seed
+        )
+        assert re.search("[34] coordinates met that matter", result.message)
+
+
 def test_it_says_what_it_did_and_claims_nothing() -> None:
     f = Hidden(0)
     result = gracezo.minimize(f, f.x0, method="global", bounds=BOX, max_queries=500, seed=0)

@@ -7,7 +7,7 @@ The recipe, of parts that exist:
 2. Other points of the box, drawn at random, are screened for coordinates that were not met before, until one
    shows none, or after `POINTS` in all. Where those that are left have slopes but none that stands out, no
    further point is screened; one query tries the middle of the box for all of them. Where no small step
-   changes f, long ones look for coordinates (`sensitivity/trajectories.py`).
+   changes f, or f is noisy, long ones look for coordinates (`sensitivity/trajectories.py`).
 3. From then on four parts share the queries by what they bring (`shares.py`): **zoom** (along single
    coordinates of those met, from a random point, in windows that shrink: `zoom.py`), **evolve** (CMA-ES along
    all of them; once it has told its basin, again from elsewhere with twice the population: Auger & Hansen, *A
@@ -139,6 +139,7 @@ class Global:
             self._lowest = self._descent(start, replace(self._problem, support=self._met))
             yield from self._follow("descend", self._lowest)
             self._shares.forget("descend")
+            self._background = self._background and not self._noise  # that looks the same from near by
             yield from self._screen()
             ended = self._lowest.finish
             if not len(self._met) and ended is not None and ended.status is Status.NOTHING_TO_FIND:
@@ -275,16 +276,8 @@ class Global:
         others = np.setdiff1d(self._box.free, self._met)
         if self._background or not len(others):
             return False
-        space = Subspace.of(at.x, others, self._box)
-        estimator = auto(space.problem(self._known)).estimator
-        steps = space.estimated(estimator.estimate(space.inward(at), 1, next(self._keys)))
-        found = yield from at_most(steps, SCREEN)
-        self._screened += not self._spent
-        met = found.indices
-        if not (len(self._met) or len(met) or found.residual > SPARSE or self._spent):
-            met = yield from self._far(at, others)
-        if found.residual > SPARSE:
-            self._background = True
+        met = yield from self._far(at, others) if self._noise else self._near(at, others)
+        if self._background:
             yield from self._centre(others)
             return False
         if len(met):
@@ -294,13 +287,26 @@ class Global:
             self._shares.forget("evolve")
         return len(met) > 0
 
+    def _near(self, at: Point, others: IntArray) -> Steps[IntArray]:
+        """Return the coordinates that have a slope; see whether others have some that do not stand out."""
+        space = Subspace.of(at.x, others, self._box)
+        estimator = auto(space.problem(self._known)).estimator
+        steps = space.estimated(estimator.estimate(space.inward(at), 1, next(self._keys)))
+        found = yield from at_most(steps, SCREEN)
+        self._screened += not self._spent
+        self._background = found.residual > SPARSE
+        if not (len(self._met) or len(found.indices) or self._background or self._spent):
+            return (yield from self._far(at, others))
+        return found.indices
+
     def _far(self, at: Point, others: IntArray) -> Steps[IntArray]:
-        """Return the coordinates that change f by long steps, where no small one does: steps, plateaus."""
+        """Return the coordinates that change f by long steps, where small ones tell nothing: steps, noise."""
         batch = self._problem.batch
         looks = Trajectories(self._box, others, None, constants.NEGLIGIBLE, batch, self._noise, True)
         known = Point(at.x, at.value, outputs=np.array([at.value]))
         steps = in_batches(looks.look(known, next(self._keys), others[:0]), batch)
         seen = yield from at_most(steps, SCREEN)
+        self._screened += bool(self._noise) and not self._spent
         return others[np.array(sorted(seen.values), np.int64)]
 
     def _centre(self, others: IntArray) -> Steps[None]:
