@@ -305,7 +305,7 @@ def test_a_step_right_at_the_point_is_no_jump(size: float, d: int) -> None:
         steps(lambda x: float(10.0 + gradient @ x + 0.5 * (x @ x)), size), np.zeros(d), seed=1
     )
     off = np.abs(found.values - gradient[found.indices])
-    assert np.mean(off <= 2.0 * found.errors) >= 0.95
+    assert np.count_nonzero(off > 2.0 * found.errors) <= 0.05 * len(off)
 
 
 @pytest.mark.parametrize("d", [3, 30])

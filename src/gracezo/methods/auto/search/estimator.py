@@ -346,7 +346,9 @@ class Estimation:
     def _checked(self) -> bool:
         """Whether K of all coordinates shows nothing left but an error; what cancels in U does not in K.
 
-        It counts if it is no more blurred than U with fresh weights.
+        It counts if it is no more blurred than U with fresh weights. But a coordinate may hide beside one
+        found, whose value then makes up for it in U, and nearly in K: the more likely, the more were found
+        and the more K is blurred; above a background fresh weights have to tell.
         """
         partition = self._search.partition
         if partition is None:
@@ -359,7 +361,8 @@ class Estimation:
         squares = partition.order.whole.squares
         fresh = self._slopes.differences.across(squares, 0.0).fixed
         seen = self._search.belief.deviation(squares / 3.0, constants.TRUST * error)
-        if left > seen or error > fresh:
+        hiding = len(self._slopes) ** 2 * seen > constants.SMALL * math.sqrt(self._slopes.squares)
+        if left > seen or error > fresh or hiding:
             return False
         self._slopes.leave(3.0 * left**2, least=True)  # labels k/n have the mean square 1/3
         return True
