@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 import scipy.optimize
+from benchmarks.vectors.functions import exponentials as hidden_exponentials
 from tests.vectors import killed
 from tests.vectors.outputs import decays
 
@@ -653,6 +654,16 @@ def test_a_good_step_far_to_one_side_allows_none_to_the_other() -> None:
     result = gracezo.least_squares(plateau, np.zeros(50), seed=0, max_queries=300)
     assert result.status == Status.CONVERGED
     assert highest < 20.0
+
+
+def test_a_minimum_before_a_plateau_is_not_passed_over() -> None:
+    """Its cost is lower than that of the plateau by less than a millionth, and there no slope is left."""
+    fun = hidden_exponentials(800_013, 10, 30, stays=True)
+    result = gracezo.least_squares(fun, fun.x0, seed=800_013, max_queries=400)
+    told = scipy.optimize.least_squares(fun.small, result.x[fun.support], xtol=1e-15, ftol=1e-15, gtol=1e-15)
+    assert result.status == Status.CONVERGED
+    assert result.cost <= told.cost * (1.0 + 1e-7)
+    assert np.abs(result.x).max() < 30.0
 
 
 @pytest.mark.parametrize("name", LOSSES)

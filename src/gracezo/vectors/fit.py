@@ -149,7 +149,8 @@ class Fit:
             self.model.judge(self._z, to, outputs - self.at.outputs)
             self.model.add(to, outputs)
         brought = self.at.value - cost
-        poor = self._region.judge(brought, predicted)
+        # Where most of the residual will stay, what goes far goes to a plateau, and soon too far.
+        poor = self._region.judge(brought, predicted, farther=not self._stays)
         self._rejected = self._rejected + 1 if brought <= 0.0 else 0
         if brought > 0.0:
             self._z, self._fresh = to, np.zeros(len(to), np.bool_)

@@ -109,15 +109,18 @@ class Region:
         predicted = 0.5 * float(right @ right - np.sum((matrix @ step - right) ** 2))
         return Step(np.clip(z + step / effects, *self._limits), predicted)
 
-    def judge(self, brought: float, predicted: float) -> bool:
-        """Note by how much the cost fell, and how much was predicted; return whether that was poor."""
+    def judge(self, brought: float, predicted: float, *, farther: bool = True) -> bool:
+        """Note by how much the cost fell, and how much was predicted; return whether that was poor.
+
+        `farther`: whether a good step as far as scales allow lets the next one go ten times as far.
+        """
         assert self._radius is not None
         share = brought / predicted if predicted > 0.0 else -1.0
         if self._doubt is not None:
             factor = 1.0 / _LEARN if share > _GOOD else _LEARN if share < _BAD else 1.0
             self._doubt = min(1.0, factor * self._doubt)
         if share > _GOOD:
-            self._far[self._cut] *= _FAR
+            self._far[self._cut] *= _FAR if farther else 1.0
             self._radius = max(self._radius, 2.0 * self._reach)
         elif share < _BAD:
             self._radius = 0.3 * (self._reach or self._radius)
