@@ -1,6 +1,6 @@
 """What halving and doubling each constant of `auto` changes: queries, beside those with all as they are.
 
-    python -m benchmarks.auto_sensitivity [--instances 4] [--names TRUST,LIKELY] [--page]
+    python -m benchmarks.auto_sensitivity [--instances 3] [--names TRUST,LIKELY] [--page]
 
 Each column is a mean over instances of queries until a target was reached, in per cent more or less than with
 the constants as they are; a run that does not reach it counts with its whole budget. A share above a half is
@@ -16,7 +16,7 @@ column at 0; a few per cent mean that other paths were taken, for good or bad.
   1e-6.
 - *Kinks*: Σ|xᵢ − cᵢ| and neighbours that are coupled, to 1e-4. *Minimax*: the largest of six parabolas, to
   1e-4.
-- *To the end*: sixty functions of `real claims`, until the run ends by itself. *Untrue*: how many of these
+- *To the end*: twenty functions of `real claims`, until the run ends by itself. *Untrue*: how many of these
   ends have a false claim or a wrong name.
 """
 
@@ -42,7 +42,7 @@ from gracezo.methods.auto import constants
 from gracezo.problems import Attack, Distance
 
 FIRST = 100
-CLAIMS = 60
+CLAIMS = 20
 _CLAIMS_FIRST = 600_000
 _D = 10_000
 
@@ -203,7 +203,7 @@ def altered(name: str) -> Iterator[float]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--instances", type=int, default=4)
+    parser.add_argument("--instances", type=int, default=3)
     parser.add_argument("--names", default="", help="only these constants")
     parser.add_argument("--page", action="store_true", help="write the rows into the page")
     given = parser.parse_args()
