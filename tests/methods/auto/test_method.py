@@ -422,3 +422,16 @@ def test_in_batches_nothing_is_overlooked_after_a_step(batch: int) -> None:
 
         result = gracezo.minimize(largest, np.zeros(12), seed=seed, batch=batch, max_queries=600)
         assert not result.success, (seed, result.fun, result.message)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_plateau_is_left_where_a_look_at_all_was_lower(seed: int) -> None:
+    # At x0 and far around f is 1 to the last digit; it falls where several of six coordinates move together.
+    matter = np.random.default_rng(seed).choice(2000, 6, replace=False)
+
+    def threshold(x: FloatArray) -> float:
+        return float(1.0 / (1.0 + np.exp(20.0 * (x[matter].sum() - 4.0))))
+
+    result = gracezo.minimize(threshold, np.zeros(2000), bounds=[(0.0, 1.0)] * 2000, seed=seed)
+    assert result.fun < 1e-6
+    assert "coarse" not in result.message

@@ -66,8 +66,20 @@ class Auto:
     def run(self, start: Point, key: Key) -> Steps[Finish]:
         """Minimise from `start`, with asks no larger than the batch: a look to both sides is two queries."""
         units = self._units(start)
-        descent = Descent(units, units.problem(self._problem), self._eps)
-        return units.minimised(in_batches(descent.run(units.inward(start), key), self._problem.batch))
+        descents = self._descents(units, units.inward(start), key)
+        return units.minimised(in_batches(descents, self._problem.batch))
+
+    def _descents(self, units: Units, at: Point, key: Key) -> Steps[Finish]:
+        """Minimise from a point; from a plateau that a descent cannot leave, where a look was lower."""
+        problem = units.problem(self._problem)
+        while True:
+            descent = Descent(units, problem, self._eps)
+            finish = yield from descent.run(at, key)
+            if finish.status is not Status.STUCK or descent.lower is None:
+                return finish
+            yield Moved(descent.lower)
+            yield Decided("f is a plateau here: the run goes on where a look at all coordinates was lower")
+            at, key = descent.lower, key.child(0, 6)
 
     def _units(self, at: Point) -> Units:
         # Whoever chooses ε means it in x as it is, unless the scales are given too.
@@ -92,6 +104,8 @@ class Descent:
         self._ledger = Ledger(problem.batch)
         self._sparse = Sparse(problem, self._ledger, eps, units.unit)
         self._lowest = Lowest(problem.bounds)
+        self.lower: Point | None = None
+        """A lower point that looks have met, where a descent on a coarse function has not moved at all."""
 
     def run(self, start: Point, key: Key) -> Steps[Finish]:
         """Minimise from `start`."""
@@ -189,6 +203,8 @@ class Descent:
             if not self._remarks(bandit) and not self._problem.random:
                 raise
             finish = Finish(Status.SPENT, "the queries are spent")
+        if sparse.differences.values.coarse and at.value >= sparse.first:
+            self.lower = self._lowest.below(at, 0.0, 0.0)
         ended = finish.message + self._elsewhere * (finish.status is not Status.SPENT)
         return at, replace(finish, message=ended + self._remarks(bandit))
 

@@ -165,8 +165,8 @@ class Sparse:
 
     @property
     def _sized(self) -> bool:
-        """Whether the sizes of coordinates were told, or shown by bounds."""
-        return self.walls.box is not None or self._parts.problem.scale is not None
+        """Whether the sizes of coordinates were told, or shown by bounds on both sides."""
+        return self._parts.problem.scale is not None or math.isfinite(self.walls.reach)
 
     def again(self, at: Point) -> Steps[Again]:
         """Return the value of a noisy f where it is, measured anew, unless it has been."""
