@@ -4,8 +4,9 @@ PYTHONPATH=src python -m benchmarks.trades.margins [--images 50] [--page docs/re
 
 scikit-learn's digits (8 × 8), enlarged bilinearly to 28 × 28; a network of one hidden layer, trained here. Of
 images that it gets right: margin = score of the true class minus the best other. The scores are those before
-the softmax, or behind it (`probability`), where they saturate. Every row that the network is shown counts,
-that of the image itself too. All methods may move each pixel anywhere in [0, 1].
+the softmax, or behind it, where they saturate; these also in single precision, where many are exactly one
+(without ART's attacks). Every row that the network is shown counts, that of the image itself too. All methods
+may move each pixel anywhere in [0, 1].
 
 - `auto`: `gracezo.minimize(margin, image, bounds=..., target=0)`, nothing else given; and with
   `groups=(4, 4)`.
@@ -52,6 +53,12 @@ import matplotlib.pyplot as plt
 
 SIDE, EARLY = 28, 100
 D = SIDE * SIDE
+TABLES = {
+    "scores before the softmax": "scores",
+    "probabilities": "probabilities",
+    "probabilities in single precision": "single",
+}
+"""What is shown of the network, and the mark of its table."""
 
 
 class Network:
@@ -88,11 +95,13 @@ class Over(BaseException):
 class Target:
     """One image to be moved over the boundary, with its meter."""
 
-    def __init__(self, network: Network, number: int, probability: bool, budget: int) -> None:
+    def __init__(
+        self, network: Network, number: int, probability: bool, budget: int, single: bool = False
+    ) -> None:
         self.network = network
         self.image, self.label = network.images[number], int(network.labels[number])
         self.seed = number
-        self._probability = probability
+        self._probability, self._single = probability, single
         self.budget = budget
         self.calls, self.crossed, self.changed = 0, np.inf, 0
 
@@ -103,6 +112,8 @@ class Target:
         if probability:
             scores = np.exp(scores - scores.max(axis=1, keepdims=True))
             scores /= scores.sum(axis=1, keepdims=True)
+        if self._single:
+            scores = scores.astype(np.float32).astype(np.float64)
         for x, row in zip(rows, scores, strict=True):
             if self.calls == self.budget:
                 raise Over
@@ -247,7 +258,7 @@ def table(done: dict[str, list[Target]], budget: int) -> str:
 
 def picture(all_done: dict[str, dict[str, list[Target]]], budget: int, out: Path) -> None:
     figure, both = plt.subplots(1, 2, figsize=(10.5, 4.2), sharey=True, layout="constrained")
-    for axes, (what, done) in zip(both, all_done.items(), strict=True):
+    for axes, (what, done) in zip(both, list(all_done.items())[:2], strict=True):
         for name, targets in done.items():
             crossed = np.sort([target.crossed for target in targets])
             known = crossed[crossed < np.inf]
@@ -285,16 +296,20 @@ def main() -> None:
     )
     print(head)
     all_done: dict[str, dict[str, list[Target]]] = {}
-    for what, probability in (("scores before the softmax", False), ("probabilities", True)):
+    for what, mark in TABLES.items():
         done = all_done[what] = {}
+        probability, single = mark != "scores", mark == "single"
         for name in words.methods:
+            if single and "ART" in name:
+                continue
             numbers = range(words.first, words.first + words.images)
-            done[name] = [run(name, Target(network, number, probability, words.budget)) for number in numbers]
+            targets = [Target(network, number, probability, words.budget, single) for number in numbers]
+            done[name] = [run(name, target) for target in targets]
             print(f"{what}, {name}: {sorted(target.crossed for target in done[name])}", flush=True)
         text = table(done, words.budget)
         print(text)
         if words.page is not None:
-            put(words.page, "probabilities" if probability else "scores", f"{text}\n\n{head}")
+            put(words.page, mark, f"{text}\n\n{head}")
     if words.page is not None:
         picture(all_done, words.budget, words.page.parent / "trades" / "margins.png")
 
