@@ -11,8 +11,9 @@ minima moved to uniform in [0.2, 0.8] of each coordinate). Every call counts, th
   of f(x0).
 - `moved`: the same with the bowl's lowest point anywhere in the box instead of in its middle, where one query
   of `global` finds it.
-- `limits`: what a user might expect to work: the same functions rotated over all coordinates; Levy's function
-  of all 1,000; Levy's function of four whole numbers from 0 to 20, rounded in f.
+- `limits`: what a user might expect to work: the functions of four and eight coordinates, these turned among
+  themselves, so that none acts by itself; the same functions rotated over all coordinates; Levy's function of
+  all 1,000; Levy's function of four whole numbers from 0 to 20, rounded in f.
 """
 
 from __future__ import annotations
@@ -132,6 +133,8 @@ class Instance:
         Whether the function is one of s orthogonal directions instead of s coordinates; of whole numbers.
     dense
         Whether it is one of all coordinates.
+    turned
+        Whether its coordinates are turned among themselves, around its lowest point.
     """
 
     def __init__(
@@ -144,6 +147,7 @@ class Instance:
         rotated: bool = False,
         whole: bool = False,
         dense: bool = False,
+        turned: bool = False,
     ) -> None:
         kind = self.kind = KINDS[name]
         rng = np.random.default_rng([seed, list(KINDS).index(name)])
@@ -154,6 +158,7 @@ class Instance:
         if whole:
             self.goal = np.rint(20.0 * self.goal) / 20.0
         self._turned = np.linalg.qr(rng.standard_normal((D, s)))[0] if rotated else None
+        self._among = np.linalg.qr(rng.standard_normal((s, s)))[0] if turned else None
         self.others = np.setdiff1d(np.arange(D), self.places)
         values = np.array([self.hidden(z) for z in rng.random((2_000, s))])
         middle = float(np.median(np.abs(values)))
@@ -168,6 +173,8 @@ class Instance:
         """Return the function of its own coordinates, from 0 to 1."""
         if self._whole:
             z = np.rint(20.0 * z) / 20.0
+        if self._among is not None:
+            z = self.goal + self._among @ (z - self.goal)
         return self.kind.fun(z if self.kind.width is None else self.kind.width * (z - self.goal))
 
     def value(self, x: FloatArray) -> float:
@@ -376,7 +383,9 @@ def main() -> None:
             done = runs(methods, seeds, names, bowl=0.1, moved=table == "moved")
             text = left_table(done, methods, names)
         else:
+            wide = [name for name, kind in KINDS.items() if kind.width is not None]
             parts = {
+                "turned among their coordinates": runs(UNTOLD, seeds, wide, turned=True),
                 "rotated over all coordinates": runs(UNTOLD, seeds, names, rotated=True),
                 "Levy of 1,000 coordinates": runs(UNTOLD, seeds, ["Levy"], dense=True),
                 "Levy of whole numbers": runs(UNTOLD, seeds, ["Levy"], whole=True),
