@@ -5,14 +5,18 @@ all alike from 1e-4 to 1e4; each its own from 1e-6 to 1e6, shown by x0 or by bou
 bounds or none, a factor of the values (mostly from 1e-6 to 1e6, sometimes 1e±150) and an offset (mostly none,
 else up to 1e6 times the height), the batch (1, 8 or 64), and now and then a very small budget. Seed i has the
 shape i modulo their number.
+
+    python -m benchmarks.real.claims [--first 1000] [--instances 1000] [--page]
 """
 
 from __future__ import annotations
 
+import argparse
 import time
 from collections import Counter
 
 import numpy as np
+from benchmarks.page_table import PageTable, seeds
 from benchmarks.real import errors, further, unusual
 from benchmarks.real.case import Case, Outcome, run
 from benchmarks.real.shapes import KINDS, Shape
@@ -123,8 +127,8 @@ def _reach(shape: Shape, rng: np.random.Generator, best: FloatArray) -> tuple[Fl
     return reach, shape.corner(low, high) if shape.corner else np.clip(best, low, high)
 
 
-def table(rows: list[str], first: int, instances: int) -> None:
-    """Print a row for each shape, then the runs that went wrong."""
+def table(rows: list[str], first: int, instances: int) -> dict[str, Counter[str]]:
+    """Print a row for each shape, then the runs that went wrong; return how often each word was due."""
     began = time.perf_counter()
     kept: dict[str, list[tuple[int, Case, Outcome]]] = {}
     for seed in range(first, first + instances):
@@ -156,6 +160,25 @@ def table(rows: list[str], first: int, instances: int) -> None:
                 print(f"    {seed} {told}: {case.name}; {outcome.message[:90]}")
             for flaw in outcome.flaws:
                 flaws.setdefault(" ".join(flaw.split()[:6]), []).append(seed)
-    for flaw, seeds in flaws.items():
-        print(f"    {flaw} …: {len(seeds)}, seeds {', '.join(map(str, seeds[:12]))}")
+    for flaw, where in flaws.items():
+        print(f"    {flaw} …: {len(where)}, seeds {', '.join(map(str, where[:12]))}")
     print(f"{time.perf_counter() - began:.0f} s")
+    return total
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--first", type=int, default=1000, help="the first seed")
+    parser.add_argument("--instances", type=int, default=1000)
+    parser.add_argument("--page", action="store_true", help="write the page")
+    chosen = parser.parse_args()
+    total = table(list(ROWS), chosen.first, chosen.instances)
+    shown = PageTable("claims", "results/auto.md", ["kind", "functions", *WORDS], write=chosen.page)
+    shown.begin()
+    for kind, words in total.items():
+        counts = [f"{words.total():,}", *(str(words[word]) for word in WORDS)]
+        shown.add(kind, *counts, seeds=seeds(chosen.first, chosen.instances))
+
+
+if __name__ == "__main__":
+    main()
