@@ -47,7 +47,7 @@ class Found:
 
 @dataclass(frozen=True)
 class Kink:
-    """A coordinate that leads uphill on both sides, and the slope that its group showed."""
+    """A coordinate of no use: uphill on both sides, or level; and the slope that its group showed."""
 
     coordinate: int
     taken: float
