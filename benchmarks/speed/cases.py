@@ -214,7 +214,7 @@ CASES: dict[str, tuple[str, Callable[[int], Row], int]] = {
     "auto": ("auto", auto, 10**8),
     "grace": ("grace", grace, 10**8),
     "auto-many": ("auto, s = 40", auto_many, 10**7),
-    "auto-bounds": ("auto, one pair of bounds", auto_bounds, 10**7),
+    "auto-bounds": ("auto, one pair of bounds", auto_bounds, 10**6),
     "auto-sparse": ("auto, changes priced", auto_sparse, 10**7),
     "grace-sparse": ("grace, changes priced", grace_sparse, 10**7),
     "auto-hidden": ("auto, sparse start", auto_hidden, 10**8),

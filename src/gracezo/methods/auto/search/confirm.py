@@ -147,7 +147,7 @@ class Confirmation:
         if missed > max(allowed, 0.5 * abs(slope)) and not candidate.single:
             return Wrong()
         if missed > allowed and abs(value) <= constants.TRUST * error:
-            # The sums were off by more than was known of them; there is nothing here, and that is accounted for.
+            # The sums were off by more than was known of them: nothing is here, and that is accounted for.
             return Kink(candidate.coordinate, slope)
         self.belief.tried(candidate.side, True)
         # Its curvature is that of the most curved of those met; if it is not, the sum has shown it.
