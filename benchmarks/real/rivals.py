@@ -5,24 +5,29 @@
 - `torsion`: elastic-plastic torsion on a grid (Moré & Toraldo, SIAM Journal on Optimization 1(1), 1991):
   ½∫|∇v|² − c∫v, |v| at most the distance to the boundary.
 - `obstacle`: a membrane above an obstacle (same paper): ½∫|∇v|² − ∫v, v ≥ (sin 3.2x · sin 3.3y)³, v ≤ 2000.
-- `chained`: a chain of Rosenbrock's valleys in a box.
+- `chained`: a chain of Rosenbrock's valleys in a box; there are several minima.
+- `ray`: the travel time of a ray through a medium, by the places of its 1,025 knots, its ends fixed.
 
-The last three: what is left of f(x0) − f* after so many queries, beside L-BFGS-B with plain differences; f*
+The last four: what is left of f(x0) − f* after so many queries, beside L-BFGS-B with plain differences; f*
 is that of L-BFGS-B with exact gradients. Below one, `auto` is ahead.
 """
 
 from __future__ import annotations
 
+import argparse
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
+from benchmarks.page_table import PageTable, seeds
 from benchmarks.real.meter import Function, Meter
 from scipy.optimize import minimize
 
 import gracezo
 from gracezo.core.types import FloatArray
+
+HEAD = ["function", "the other", "`auto`", "the other's"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,9 +96,41 @@ def chained(d: int = 1_000) -> Boxed:
     return Boxed(fun, gradient, np.full(d, -0.5), np.tile([-1.0, 0.8], (d, 1)))
 
 
+def ray(knots: int = 1_025) -> Boxed:
+    def paces(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Return the speed, and its slopes along x and y."""
+        one, two = 2.0 * x + 0.35, 3.0 * y + 0.82
+        third = 5.0 * y + x + 0.33
+        speed = 1.0 + 0.4 * np.sin(one) * np.cos(two) + 0.2 * np.sin(third)
+        along = 0.8 * np.cos(one) * np.cos(two) + 0.2 * np.cos(third)
+        return speed, along, -1.2 * np.sin(one) * np.sin(two) + np.cos(third)
+
+    def fun(z: FloatArray) -> float:
+        x, y = z[::2], z[1::2]
+        speed = paces(x, y)[0]
+        return float((2.0 * np.hypot(np.diff(x), np.diff(y)) / (speed[1:] + speed[:-1])).sum())
+
+    def gradient(z: FloatArray) -> FloatArray:
+        x, y = z[::2], z[1::2]
+        speed, *slopes = paces(x, y)
+        length, both = np.hypot(np.diff(x), np.diff(y)), speed[1:] + speed[:-1]
+        slower = np.append(0.0, -2.0 * length / both**2) + np.append(-2.0 * length / both**2, 0.0)
+        slope = np.zeros(len(z))
+        for start, (own, faster) in enumerate(zip((x, y), slopes, strict=True)):
+            pull = 2.0 * np.diff(own) / (length * both)
+            slope[start::2] = np.append(0.0, pull) - np.append(pull, 0.0) + slower * faster
+        return slope
+
+    x0 = np.outer(np.linspace(0.0, 1.0, knots), [3.0, 2.0]).ravel()
+    bounds = np.tile([-2.0, 5.0], (len(x0), 1))
+    ends = [0, 1, -2, -1]
+    bounds[ends] = x0[ends, None]
+    return Boxed(fun, gradient, x0, bounds)
+
+
 DENSE: dict[str, tuple[Callable[[], Boxed], int]] = {
     "torsion-2025": (torsion, 12_000), "obstacle-5476": (obstacle, 12_000),
-    "chained-1000-early": (chained, 5_000), "chained-1000": (chained, 20_000),
+    "chained-1000-early": (chained, 5_000), "chained-1000": (chained, 20_000), "ray-2050": (ray, 12_000),
 }  # fmt: skip
 ROWS = ("moving", *DENSE)
 
@@ -147,15 +184,40 @@ def _left(row: str, seed: int) -> tuple[float, float, str]:
     return (meter.lowest - least) / height, (_rival(problem, budget) - least) / height, end
 
 
+def compared(row: str, first: int, instances: int) -> tuple[float, float, str]:
+    """Return what `auto` takes or leaves, the same of the other, and how `auto` ended."""
+    if row != "moving":
+        return _left(row, first)
+    seeds = range(first, first + instances)
+    ours = float(np.mean([_moved(seed, "auto", None) for seed in seeds]))
+    return ours, float(np.mean([_moved(seed, "grace", 10) for seed in seeds])), ""
+
+
 def table(rows: list[str], first: int, instances: int) -> None:
     """Print the table."""
     print("| function | auto | the other | ratio | bar | passed | status |\n|---|---|---|---|---|---|---|")
     for row in rows:
-        if row == "moving":
-            seeds, end = range(first, first + instances), ""
-            ours = float(np.mean([_moved(seed, "auto", None) for seed in seeds]))
-            other = float(np.mean([_moved(seed, "grace", 10) for seed in seeds]))
-        else:
-            ours, other, end = _left(row, first)
+        ours, other, end = compared(row, first, instances)
         passed = "yes" if ours <= other else "NO"
         print(f"| {row} | {ours:.3g} | {other:.3g} | {ours / other:.3g} | 1 | {passed} | {end} |", flush=True)
+
+
+def main() -> None:
+    """Write the table of docs/results/auto.md."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.real.rivals", description=__doc__)
+    parser.add_argument("--only", default=",".join(ROWS), help="names of rows, separated by commas")
+    parser.add_argument("--first", type=int, default=700, help="the first seed")
+    parser.add_argument("--instances", type=int, default=20, help="seeds of `moving`; one of the others")
+    parser.add_argument("--page", action="store_true", help="write the page")
+    chosen = parser.parse_args()
+    shown = PageTable("rivals", "results/auto.md", HEAD, write=chosen.page)
+    for row in chosen.only.split(","):
+        made = chosen.instances if row == "moving" else 1
+        ours, other, _ = compared(row, chosen.first, made)
+        left = [f"{value:.0f} queries" if row == "moving" else f"{value:.2g} left" for value in (ours, other)]
+        rival = "GraCe, told s" if row == "moving" else f"L-BFGS-B, {DENSE[row][1]:,} queries each"
+        shown.add(row, rival, *left, seeds=seeds(chosen.first, made))
+
+
+if __name__ == "__main__":
+    main()
