@@ -5,7 +5,7 @@
 - `torsion`: elastic-plastic torsion on a grid (Moré & Toraldo, SIAM Journal on Optimization 1(1), 1991):
   ½∫|∇v|² − c∫v, |v| at most the distance to the boundary.
 - `obstacle`: a membrane above an obstacle (same paper): ½∫|∇v|² − ∫v, v ≥ (sin 3.2x · sin 3.3y)³, v ≤ 2000.
-- `chained`: a chain of Rosenbrock's valleys in a box; there are several minima.
+- `chained`: a chain of Rosenbrock's valleys in a box.
 - `ray`: the travel time of a ray through a medium, by the places of its 1,025 knots, its ends fixed.
 
 The last four: what is left of f(x0) − f* after so many queries, beside L-BFGS-B with plain differences; f*
