@@ -183,6 +183,11 @@ class Density:
         """The same in the geometric mean."""
         return math.exp(float(np.log(self._rho) @ self._posterior))
 
+    def ends(self, n: int, looks: float) -> float:
+        """Return the probability that so many looks find all in n: for each its cuts, and two more."""
+        wanted = n * self._rho * (2.0 - np.log2(self._rho))
+        return float(self._posterior @ (wanted < looks))
+
     def alone(self, n: float) -> float:
         """Return the probability that a non-empty set of n holds exactly one."""
         single = self._singles.get(n)

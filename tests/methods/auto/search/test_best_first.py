@@ -291,14 +291,29 @@ class TestAllowance:
         self.asked(allowance, 13)
         assert allowance.left(search, differences) == 115 - 13 - 100  # in the first look
         allowance.begin()
-        assert 2 * search.ahead > 102
+        assert not search.ends(102 / 2)
         assert allowance.left(search, differences) == 2
         for _ in range(10):
             search.belief.density.saw_labels(100.0, True)
-        assert 2 * search.ahead < 102
+        assert search.ends(102 / 2)
         assert allowance.left(search, differences) == 102
         assert allowance.plain(search, differences)
         self.asked(allowance, 3)
+        assert allowance.left(search, differences) == 99
+        assert not allowance.plain(search, differences)  # not enough is left for that
+
+    def test_an_exact_function_without_a_background_is_searched_so_too(self) -> None:
+        allowance, search, differences = self.allowance()
+        self.asked(allowance, 3)
+        allowance.begin()
+        search.root(1e-10, 1e-9, 1e-8)
+        for _ in range(10):
+            search.belief.density.saw_labels(100.0, True)
+        assert search.clear
+        assert allowance.left(search, differences) == 112
+        assert allowance.plain(search, differences)
+        self.asked(allowance, 13)  # what one sum gives is spent
+        assert allowance.left(search, differences) == 99
         assert not allowance.plain(search, differences)
 
 

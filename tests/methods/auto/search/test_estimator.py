@@ -344,3 +344,20 @@ def test_a_tolerance_is_met_on_a_power_law_for_few_queries() -> None:
         assert estimate.queries <= 400
         assert estimate.residual <= 1e-2
     assert np.median(shares) <= 2e-2
+
+
+@pytest.mark.parametrize(("d", "s", "most"), [(50, 3, 16), (1000, 50, 190), (3000, 100, 380)])
+def test_a_sparse_gradient_is_searched_to_the_end_though_no_query_is_left_for_plain_differences(
+    d: int, s: int, most: int
+) -> None:
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        slopes, curvatures = np.zeros(d), rng.uniform(0.5, 2.0, d)
+        slopes[rng.choice(d, s, replace=False)] = rng.choice([-1.0, 1.0], s) * rng.uniform(0.5, 1.0, s)
+
+        def f(x: FloatArray, g: FloatArray = slopes, c: FloatArray = curvatures) -> float:
+            return float(g @ x + 0.5 * (c * x) @ x)
+
+        found = gracezo.estimate_gradient(f, np.zeros(d), seed=seed)
+        assert found.queries <= most
+        assert set(found.indices.tolist()) == set(np.flatnonzero(slopes).tolist())

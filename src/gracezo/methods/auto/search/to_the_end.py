@@ -4,8 +4,9 @@ Here all groups stay open, whatever their price: each tells of the background, a
 spike when that has become known.
 
 A search is never dearer than plain differences by more than a tenth, and ten queries: each of its asks has to
-leave enough for these. What is noisy cannot be measured by so few; there a search ends when it has taken as
-many as looks to both sides of each coordinate alone would, each as careful as the most careful one so far.
+leave enough for these, unless no background shows and the search is expected to end in time. What is noisy
+cannot be measured by so few; there a search ends when it has taken as many as looks to both sides of each
+coordinate alone would, each as careful as the most careful one so far.
 """
 
 from __future__ import annotations
@@ -172,10 +173,17 @@ class WholeSearch(Search):
         return 0 if (best := self._best_bought) is None else self._left_of(best)
 
     @property
-    def ahead(self) -> float:
-        """How many looks the search is expected to take: for each spike its cuts, and two more."""
-        share, n = self.belief.density.typical, 0 if self.order is None else len(self.order)
-        return share * n * (math.log2(1.0 / share) + 2.0)
+    def clear(self) -> bool:
+        """Whether no background shows: what it would add to the sum over all is within the error of that."""
+        if self.partition is None:
+            return True
+        background = self.belief.deviation(self.partition.order.whole.squares, 0.0)
+        return background <= constants.TRUST * self.partition.error
+
+    def ends(self, looks: float) -> bool:
+        """Whether the search ends within so many looks, all but for certain."""
+        n = 0 if self.order is None else len(self.order)
+        return self.belief.density.ends(n, looks) > 1.0 - constants.RULED_OUT
 
     def _left_of(self, partition: Partition) -> int:
         order, groups = partition.order, partition.open.groups
@@ -216,22 +224,25 @@ class Allowance:
         self.ledger = Ledger(1)
         """Counts what is asked."""
         self._looked, self._first = False, 0  # whether a first look was taken, and what it has cost
+        self._committed = False  # whether the search goes on though nothing is left for plain differences
 
     def left(self, search: WholeSearch, differences: Differences) -> float:
         """Return how many queries a search may still ask.
 
-        Of an exact function, so many that enough is left for plain differences. A coarse one is not taken
-        apart by subtraction, so that a search may use up what is left, if it is expected to end by then.
+        So many that enough is left for plain differences; or all that is left, if it is expected to end by
+        then. That can be told of coarse functions, which are not taken apart by subtraction, and of those
+        without a background.
         """
         values, pairs = differences.values, differences.pairs
         each = 1 if pairs is None else 2 * pairs.most_repeats
+        if not self._looked:
+            return self._for_plain(search) if values.coarse else math.inf
         if values.noise and not values.coarse:
-            return self._first + each * self._most - self.ledger.queries if self._looked else math.inf
-        if not values.coarse:
-            return self._for_plain(search) if self._looked else math.inf
-        left = self._most - self.ledger.queries
-        on = self._looked and (each * search.ahead < left or self._for_plain(search) < 0)
-        return left if on else self._for_plain(search)
+            return self._first + each * self._most - self.ledger.queries
+        left, beside = self._most - self.ledger.queries, self._for_plain(search)
+        foreseen = (values.coarse or search.clear) and search.ends(left / each)
+        self._committed |= foreseen and beside <= 0
+        return left if foreseen or self._committed else beside
 
     def _for_plain(self, search: WholeSearch) -> int:
         """Return how many queries are left beside plain differences."""
@@ -240,11 +251,9 @@ class Allowance:
     def plain(self, search: WholeSearch, differences: Differences) -> bool:
         """Whether all that is left is to be measured by plain differences, where a search was lost.
 
-        Not with noise; nor if a search of a coarse function was to do without.
+        Not with noise; nor if the search was to do without.
         """
-        if differences.values.coarse and self._looked:
-            return self._for_plain(search) >= 0
-        return differences.values.coarse or not differences.noise
+        return not self._committed and (differences.values.coarse or not differences.noise)
 
     def begin(self) -> None:
         """Note that the first look has been taken: what f is like is known."""
