@@ -435,3 +435,21 @@ def test_a_plateau_is_left_where_a_look_at_all_was_lower(seed: int) -> None:
     result = gracezo.minimize(threshold, np.zeros(2000), bounds=[(0.0, 1.0)] * 2000, seed=seed)
     assert result.fun < 1e-6
     assert "coarse" not in result.message
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_function_that_is_straight_away_from_its_minimum_is_not_asked_far_away(seed: int) -> None:
+    """ln cosh overflows 142 away; its curvature near the start is that of the tail of an exponential."""
+    rng = np.random.default_rng(seed)
+    chosen, goal = rng.choice(500, 5, replace=False), 2.0 * rng.normal(size=5)
+    farthest = 0.0
+
+    def fun(x: FloatArray) -> float:
+        nonlocal farthest
+        farthest = max(farthest, float(np.abs(x).max()))
+        return float(np.log(np.cosh(5.0 * (x[chosen] - goal))).sum())
+
+    first = fun(np.zeros(500))
+    result = gracezo.minimize(fun, np.zeros(500), target=1e-6 * first, max_queries=400, seed=seed)
+    assert result.success
+    assert farthest < 60.0

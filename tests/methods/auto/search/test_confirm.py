@@ -126,15 +126,20 @@ class TestDown:
         assert isinstance(answer, Found)
         assert math.isnan(answer.curvature)
 
-    @pytest.mark.parametrize(("error", "found"), [(1e-12, 1e-3), (1e-3, 0.05)])
-    def test_a_curvature_within_the_error_of_the_slope_promises_no_more_than_f(
-        self, error: float, found: float
-    ) -> None:
-        """Here f is 10, and slope²/2H as much with H = 0.05."""
-        spent, answer = self.asked(lambda x: 5e-4 * x * x - x, -1.0, first=2.0, error=error)
-        assert spent == pytest.approx([2.0])
+    @pytest.mark.parametrize(("first", "found"), [(0.1, 0.05), (1.0, 1.0 / 30.0), (5.0, 1.0 / 150.0)])
+    def test_a_slope_promises_no_more_than_f_beyond_a_stride(self, first: float, found: float) -> None:
+        """Here f is 10, and slope²/2H as much with H = 0.05; a stride of the look is thirty times as long."""
+        spent, answer = self.asked(lambda x: 5e-4 * x * x - x, -1.0, first=first)
+        assert spent == pytest.approx([first])
         assert isinstance(answer, Found)
         assert answer.curvature == pytest.approx(found)
+
+    def test_a_newton_step_leads_no_farther_than_where_f_was_seen_not_to_fall(self) -> None:
+        """f is straight where the second look falls, and has risen where the first one was."""
+        spent, answer = self.asked(lambda x: abs(x - 1.0) - 1.0 + 1e-6 * x * x, -1.0, first=3.0)
+        assert spent == pytest.approx([3.0, 0.25 * 3.0**2 / 4.0], rel=1e-5)  # half of where a parabola turns
+        assert isinstance(answer, Found)
+        assert answer.curvature == pytest.approx(1.0 / 3.0)
 
     def test_nothing_where_the_coordinate_is_not_the_one(self) -> None:
         belief = believing()

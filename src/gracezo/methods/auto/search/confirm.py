@@ -193,7 +193,8 @@ class Confirmation:
                     steepness = taken
                 seen = length >= constants.CLEARLY * wanted  # or else a wall was too near to see it
                 signed = (math.copysign(steepness, slope), math.copysign(taken, slope))
-                return self._confirmed(candidate, *signed, curvature if seen else math.nan, length)
+                most = math.inf if failed is None else failed[0]
+                return self._confirmed(candidate, *signed, curvature if seen else math.nan, length, most)
             shorter = 0.0 if first is not None else self._shorter(candidate, failed, length, change)
             if shorter > 0.0:
                 failed, wanted = (length, change), shorter
@@ -219,17 +220,21 @@ class Confirmation:
         return (yield from self._falls(candidate, min(self._seen_at(candidate), room)))
 
     def _confirmed(
-        self, candidate: Candidate, slope: float, taken: float, curvature: float, length: float
+        self, candidate: Candidate, slope: float, taken: float, curvature: float, length: float, most: float
     ) -> Found:
-        """Take in what a look on the way down has shown."""
+        """Take in what a look on the way down has shown; `most`: as far away f was seen not to fall."""
         self.belief.tried(candidate.side, True)
         if 0.5 * abs(curvature) * length**2 <= constants.TRUST * self.differences.rounding:
             curvature = math.nan  # that may be nothing but rounding
         if not math.isnan(curvature):
             self.differences.curvatures.meet(curvature)
-            if 0.0 < 0.5 * curvature * length <= constants.TRUST * candidate.error:
-                # Perhaps nothing but the error of the slope: it promises no more than all of f.
-                curvature = max(curvature, self.differences.least_curvature(slope))
+            if curvature > 0.0:
+                # Where f is next to straight, its Newton step may lead anywhere: beyond a stride of the look
+                # it promises no more than all of f.
+                stride = min(
+                    self.differences.least_curvature(slope), abs(slope) / (constants.STRIDE * length)
+                )
+                curvature = max(curvature, abs(slope) / most, stride)
         return Found(candidate.coordinate, slope, candidate.error, curvature, taken)
 
     def _missed(self, candidate: Candidate, length: float, change: float) -> tuple[float, float]:
