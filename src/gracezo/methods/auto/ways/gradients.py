@@ -280,7 +280,8 @@ class Nonsmooth:
         rng = self._key.child(self._tries).generator()
         aside = np.full(len(coordinates), constants.SMALL * way)
         rounding = self._differences.rounding
-        if not (yield from coupled(at, coordinates, aside, rounding, rng, constants.DRAWN)):
+        looks = coupled(at, coordinates, aside, rounding, rng, constants.DRAWN)
+        if not (yield from self._sparse.overhear(at, looks)):
             return at
         self.coupled, self._origin, self._way = True, at.x, way
         # The error of a value decides how near differences can be; between kinks no curvature does.

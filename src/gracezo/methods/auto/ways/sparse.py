@@ -4,21 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import TypeVar
 
 import numpy as np
 
-from gracezo.core.asks import Point, Role, Steps
+from gracezo.core.answers import lowest
+from gracezo.core.asks import Ask, Point, Role, SparseRows, Steps
 from gracezo.core.keys import Key
 from gracezo.core.method import Problem
+from gracezo.core.moves import Few
 from gracezo.core.precision import SHOWN
 from gracezo.core.result import Finish
-from gracezo.core.types import IntArray
+from gracezo.core.steps import relayed
+from gracezo.core.types import FloatArray, IntArray
 from gracezo.core.walls import Walls
 from gracezo.methods.auto import constants
 from gracezo.methods.auto.belief import Belief
 from gracezo.methods.auto.beyond import Beyond
 from gracezo.methods.auto.instrument.forward import Differences
-from gracezo.methods.auto.instrument.look import answered
+from gracezo.methods.auto.instrument.look import Heard, answered
 from gracezo.methods.auto.search import Search
 from gracezo.methods.auto.search.alone import Found
 from gracezo.methods.auto.search.order import Rest, outside
@@ -28,6 +32,8 @@ from gracezo.methods.auto.verdict import Again, Verdict, measured_again, mixed
 from gracezo.methods.auto.ways import Ledger, Offer
 from gracezo.methods.auto.ways.agenda import Agenda, Draws, Parts
 from gracezo.methods.auto.ways.stepper import Stepper, Timing
+
+R = TypeVar("R")
 
 
 class Sparse:
@@ -272,6 +278,18 @@ class Sparse:
             self.share += (parts.search.dense - self.share) / constants.WINDOW
             parts.stepper.lowest_met.note(at, heard)
         return at
+
+    def overhear(self, at: Point, steps: Steps[R]) -> Steps[R]:
+        """Run the looks of another way around a point; the next step may go to the lowest that they meet."""
+
+        def asked(ask: Ask) -> Steps[FloatArray]:
+            values = yield ask
+            if len(values) and isinstance(ask.offsets, SparseRows):
+                move = Few(*ask.offsets.row(row := lowest(values)))
+                self._parts.stepper.lowest_met.note(at, Heard(move, float(values[row])))
+            return values
+
+        return relayed(steps, asked)
 
     def _relocate(self, at: Point) -> None:
         """Go on at a point that was reached in another way."""
