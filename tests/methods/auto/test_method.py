@@ -146,7 +146,9 @@ def test_saturating_rewards_in_six_queries_a_coordinate() -> None:
     assert np.mean(queries) <= 31.5
 
 
-@pytest.mark.parametrize(("fun", "seed"), [(Attack(), 1), (Attack(), 6), (Attack(), 7), (Magnitude(3, d=2000), 3)])
+@pytest.mark.parametrize(
+    ("fun", "seed"), [(Attack(), 1), (Attack(), 6), (Attack(), 7), (Magnitude(3, d=2000), 3)]
+)
 def test_an_iterate_is_as_low_as_anything_met_before(fun: Benchmark, seed: int) -> None:
     lowest, iterates = [math.inf], []
 
