@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
+import gc
+import itertools
+import multiprocessing
 import os
 import select
 import signal
+import sys
 import threading
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -18,6 +24,8 @@ import pytest
 import gracezo
 from gracezo.core.interrupts import DelayedSignals, listening
 from gracezo.core.run import Run
+from gracezo.evaluators import choose, processes
+from gracezo.evaluators.objective import Objective
 from gracezo.journal.reading import read
 
 X0 = np.array([1.0, 2.0])
@@ -118,6 +126,47 @@ def test_in_the_function_it_is_heard_at_once_and_the_evaluation_counts() -> None
 
     result = gracezo.minimize(fun, X0, method="fdsa", max_queries=12)
     assert (result.status, result.nfev, calls) == (2, 3, 3)
+
+
+def value(x: np.ndarray) -> float:
+    return float(x @ x)
+
+
+def interrupted_at(line: int) -> bool:
+    """Interrupt the start of workers, or their end, at one of the lines passed there; say if there is one."""
+    passed = 0
+    watched = (choose.__file__, processes.__file__, contextlib.__file__)
+
+    def trace(frame: FrameType, event: str, argument: object) -> Any:
+        nonlocal passed
+        if frame.f_code.co_filename not in watched:
+            return None
+        if event == "line":
+            passed += 1
+            if passed == line:
+                interrupt()
+        return trace
+
+    before, heard = sys.gettrace(), []  # what was heard keeps what it went through until nothing interrupts
+    sys.settrace(trace)
+    try:
+        with choose.evaluator(Objective(value, (), X0.shape), 1, False, True):
+            pass
+    except KeyboardInterrupt as error:
+        heard.append(error)
+    finally:
+        sys.settrace(before)
+    return passed >= line
+
+
+def test_while_workers_start_or_leave_none_is_left_wherever_it_comes() -> None:
+    for line in itertools.count(1):
+        came = interrupted_at(line)
+        gc.collect()
+        assert multiprocessing.active_children() == [], f"line {line}"
+        if not came:
+            break
+    assert line > 100
 
 
 def test_before_the_first_query_nothing_is_bought() -> None:

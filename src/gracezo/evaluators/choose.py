@@ -78,7 +78,9 @@ def _room(objective: Objective, workers: Workers, vectorized: bool) -> int:
 def _pool_of(workers: Workers, here: Evaluator, started: ExitStack) -> WorkerPool:
     count = _count(workers)
     if count is not None:
-        return started.enter_context(Processes(here, count))
+        processes = started.enter_context(closing(Processes(here, count)))
+        processes.start()  # when it is known that they will be closed: an interrupt may come at any moment
+        return processes
     if isinstance(workers, Executor):
         return started.enter_context(closing(executor.pool_behind(workers, here)))
     if _is_dask(workers):

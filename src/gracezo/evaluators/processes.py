@@ -25,7 +25,8 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, wait
 from multiprocessing.process import BaseProcess
-from types import FrameType, TracebackType
+from multiprocessing.util import Finalize
+from types import FrameType
 from typing import Any
 
 from gracezo.core.drive import Evaluator
@@ -63,7 +64,7 @@ class _Worker:
 
 
 class Processes:
-    """A pool of `count` processes, to be used in a `with` statement."""
+    """A pool of `count` processes, to be closed; if an interrupt prevents that, they are killed anyway."""
 
     task_seconds = 0.002
 
@@ -72,29 +73,26 @@ class Processes:
         self._pickled = _pickled(evaluate)
         self._context = multiprocessing.get_context()  # the start method is the user's to choose
         self._workers: list[_Worker] = []
+        # Python waits at its end for processes that are left, and an interrupt may come between any two lines
+        self._net = Finalize(self, _kill, (self._workers,), exitpriority=0)
 
-    def __enter__(self) -> Processes:
-        try:
-            for worker in [self._start() for _ in range(self.size)]:
-                _await_start(worker)
-        except BaseException:  # those already started must not stay behind
-            self.__exit__(None, None, None)
-            raise
-        return self
+    def start(self) -> None:
+        """Start the processes, and wait until all have the function."""
+        for worker in [self._start() for _ in range(self.size)]:
+            _await_start(worker)
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
+        """Let the workers leave; those that do not are killed."""
         try:
-            for worker in self._workers:
-                worker.dismiss()
-            deadline = time.monotonic() + PATIENCE
-            for worker in self._workers:
-                worker.process.join(max(0.0, deadline - time.monotonic()))
-        finally:  # also when a second Ctrl-C comes meanwhile
-            for worker in self._workers:
-                worker.process.kill()
-                worker.process.join()
+            with DelayedSignals():  # a second one only costs the workers their time to clean up
+                for worker in self._workers:
+                    worker.dismiss()
+                deadline = time.monotonic() + PATIENCE
+                for worker in self._workers:
+                    worker.process.join(max(0.0, deadline - time.monotonic()))
+        finally:
+            _kill(self._workers)
+            self._net.cancel()
 
     def send(self, part: Part) -> None:
         """Give a part to an idle worker, or to a new one when that has died meanwhile."""
@@ -200,6 +198,12 @@ def _uninterrupted() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _kill(workers: Sequence[_Worker]) -> None:
+    for worker in workers:
+        worker.process.kill()
+        worker.process.join()
 
 
 def _pickled(evaluate: Evaluator) -> bytes:
