@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from scipy.optimize import OptimizeResult
@@ -27,6 +28,12 @@ from gracezo.setup import Ground, Setup
 
 if TYPE_CHECKING:  # SQLite is loaded for runs with a journal only
     from gracezo.journal.session import Session
+
+
+@cache
+def _parameters(*takers: Callable[..., Any]) -> frozenset[str]:
+    """Return the names of what these functions take."""
+    return frozenset(name for taker in takers for name in inspect.signature(taker).parameters)
 
 
 class Call:
@@ -60,7 +67,7 @@ class Call:
 
     def _told(self, *takers: Callable[..., Any], **instead: Any) -> dict[str, Any]:
         """Return the arguments that these functions take."""
-        names = {name for taker in takers for name in inspect.signature(taker).parameters}
+        names = _parameters(*takers)
         told = {name: value for name, value in self._given.items() if name in names}
         if "x" in self._given:
             told |= {"x0": self._given["x"], "called": "x"}

@@ -18,7 +18,7 @@ from gracezo.core.keys import Key, SeedLike, draw_seed
 from gracezo.core.limits import Limits
 from gracezo.core.method import Method, Problem
 from gracezo.core.names import Names
-from gracezo.core.outputs import Outputs, ReadsOutputs
+from gracezo.core.outputs import Outputs, reads_outputs
 from gracezo.core.places import LARGE, Place, dense, lean
 from gracezo.core.result import Finish
 from gracezo.core.run import Run
@@ -161,7 +161,7 @@ class Setup:
         made = catalog.make(method, problem, given)
         defaults = {name: value for name, value in catalog.constants(method).items() if name not in given}
         value: float | FloatArray | None
-        if isinstance(made, ReadsOutputs):
+        if reads_outputs(made):
             value = _outputs_at(ground.x0.ravel(), checks.outputs("f0", f0), problem)
         else:
             value = _value_at(ground.x0.ravel(), checks.number("f0", f0), problem)
@@ -177,7 +177,7 @@ class Setup:
     @property
     def many_outputs(self) -> bool:
         """Whether the method is one for functions that answer with a vector."""
-        return isinstance(self.method, ReadsOutputs)
+        return reads_outputs(self.method)
 
     def identity(self, name: str, parts: Parts | None = None) -> Identity:
         """Return what a journal knows this run by, with the name of the function and digests of its parts."""
@@ -199,7 +199,7 @@ class Setup:
 
     def _outputs(self) -> Outputs | None:
         """Return what keeps the answers, if they are vectors."""
-        if not isinstance(self.method, ReadsOutputs):
+        if not reads_outputs(self.method):
             return None
         return Outputs(self.method, None if self.f0 is None else np.size(self.f0))
 

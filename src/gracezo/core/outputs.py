@@ -12,7 +12,7 @@ The rules of this file:
 
 from __future__ import annotations
 
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Protocol, TypeGuard
 
 import numpy as np
 
@@ -21,7 +21,6 @@ from gracezo.core.errors import Irreparable
 from gracezo.core.types import FloatArray
 
 
-@runtime_checkable
 class ReadsOutputs(Protocol):
     """A method for functions that answer with a vector."""
 
@@ -32,6 +31,11 @@ class ReadsOutputs(Protocol):
     def fields(self, best: Point) -> dict[str, Any]:
         """Return what the result says beside the fields that all results have, or instead of them."""
         ...
+
+
+def reads_outputs(method: object) -> TypeGuard[ReadsOutputs]:
+    """Whether a method is one for functions that answer with a vector."""
+    return hasattr(method, "cost") and hasattr(method, "fields")
 
 
 class Outputs:

@@ -11,7 +11,7 @@ from gracezo.core.asks import Ask, Decided, Moved, OutOfQueries, Point, Role, St
 from gracezo.core.box import Box
 from gracezo.core.keys import Key
 from gracezo.core.method import Method
-from gracezo.core.outputs import ReadsOutputs
+from gracezo.core.outputs import reads_outputs
 from gracezo.core.result import Finish, Status
 from gracezo.core.types import FloatArray
 
@@ -109,7 +109,7 @@ def valued(x: FloatArray, value: float | FloatArray | None, reader: object = Non
     """Return the point at `x`, asking for its value, or for the outputs that `reader` reads, if not known."""
     if value is None:
         (value,) = yield Ask.at(x, Role.START)
-    if isinstance(reader, ReadsOutputs):
+    if reads_outputs(reader):
         outputs = np.asarray(value)
         return Point(x, reader.cost(outputs), outputs=outputs)
     return Point(x, float(value))

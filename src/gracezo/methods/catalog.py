@@ -113,7 +113,7 @@ def factory(name: str) -> Factory:
 def make(name: str, problem: Problem, options: Mapping[str, Any]) -> Method:
     """Make a method for one run, its options checked."""
     build = factory(name)
-    allowed = option_defaults(build)
+    allowed = option_defaults(build) if options else {}
     for key in options:
         if key not in allowed:
             near = get_close_matches(str(key), allowed, n=3, cutoff=0.5)

@@ -57,6 +57,18 @@ def knowing_few(groups: list[Said], met: float) -> Belief:
     return belief
 
 
+def test_the_same_groups_in_another_order_teach_nothing() -> None:
+    groups = simulated(0.1, 12, 5, spikes=1)
+    belief = believing(groups, met=1.0)
+    before = belief.learned, belief._posterior
+    belief.learn(groups[::-1])  # as labels leave them
+    assert (belief.learned, belief._posterior) == before
+    belief.density.saw_split(100.0, one_sided=True)
+    belief.learn(groups)
+    assert belief._posterior is not before[1]
+    assert belief.learned == before[0] + 2
+
+
 @pytest.mark.parametrize("spikes", [0, 3, 8])
 @pytest.mark.parametrize("unit", [1e-6, 1.0, 1e5])
 @pytest.mark.parametrize("few", [False, True])

@@ -22,6 +22,7 @@ from what the last ones have found, and from how far the steps since then were f
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -35,20 +36,17 @@ from gracezo.methods.auto.spikes import Density, Sizes, normal, normal_at
 
 _LOGS = np.linspace(-32.0, 2.0, 120)
 _GRID = np.exp(_LOGS)  # τ in units of the largest sum met
+_NOTHING = math.log(sys.float_info.min) * 2.0  # eˣ is zero below
 _QUANTILES = np.array([0.1, 0.3, 0.5, 0.7, 0.9])  # of the posterior of τ, that stand for it
 
 
 class Evidence(Protocol):
-    """What an open group says: its sum U, the error of that, and Σw²."""
+    """What an open group says: its sum U, the error of that, Σw², and how far its spikes are scattered."""
 
     u: float
     error: float
     squares: float
-
-    @property
-    def spread(self) -> float:
-        """Over how many positions its spikes may be scattered."""
-        ...
+    spread: float
 
 
 @record
@@ -76,6 +74,15 @@ class Evidences:
         return np.asarray((self.squares > 0.0) & (np.abs(self.u) > self.error))
 
 
+@record
+class Posterior:
+    """That of τ: values, what each of them weighs, and the state of affairs in which that was learned."""
+
+    taus: FloatArray
+    weights: FloatArray
+    state: tuple[object, ...] = ()
+
+
 class Belief:
     """What is believed of the gradient.
 
@@ -88,15 +95,14 @@ class Belief:
     def __init__(self, d: int) -> None:
         self.density = Density(d, constants.FORGET)
         """Of the coordinates that matter."""
-        self._taus: FloatArray = np.zeros(1)
-        self._posterior: FloatArray = np.ones(1)
+        self._posterior = Posterior(np.zeros(1), np.ones(1))
         self._held: dict[tuple[float, ...], float] = {}  # chances, by what they depend on
+        self._learned = 0  # how often something has changed here
         self.sizes = Sizes(d)
         """Of the spikes met under these weights."""
         self.unseen = 1.0
         """Share of the spikes that the density tells which may not have been found by earlier searches."""
-        self._downhill = [(1.0, 1.0), (1.0, 1.0)]  # by sign of U: confirmed, and tried
-        self._tries = [0, 0]  # the same, all that were ever made
+        self._downhill = (Downhill(), Downhill())  # by sign of U
         self.tau = 0.0
         """Background: the root mean square of a derivative that is no spike."""
         self.drift = Drift()
@@ -106,11 +112,13 @@ class Belief:
 
     def begin(self) -> None:
         """Forget the spikes met: other weights are drawn, or the point has moved."""
+        self._learned += 1
         self.sizes.forget()
         self.unseen = 1.0
 
     def meet(self, size: float) -> None:
         """Take in the derivative of a coordinate found."""
+        self._learned += 1
         self.sizes.meet(abs(size), self.tau)
 
     def search_again(self, left: float, n: int) -> None:
@@ -119,31 +127,37 @@ class Belief:
 
     def learn(self, groups: Sequence[Evidence]) -> None:
         """Learn τ from the open groups."""
-        heard = [group for group in groups if group.squares > 0.0]
-        top = max((abs(group.u) for group in heard), default=0.0)
+        heard = [
+            (group.u, group.error, group.squares, group.spread) for group in groups if group.squares > 0.0
+        ]
+        top = max([abs(u) for u, *_ in heard], default=0.0)
         top = max(top, self.sizes.largest)
-        if top == 0.0:
+        state = top, self.unseen, self.sizes.typical, self.sizes.novelty, self.density.learned, *sorted(heard)
+        if top == 0.0 or state == self._posterior.state:  # labels change nothing of this
             return
-        self._taus = top * _GRID
-        likelihood = self._by_tau(heard, self._taus**2)
+        self._learned += 1
+        taus = top * _GRID
+        likelihood = self._by_tau(np.array(heard).reshape(-1, 4), taus**2)
         log = np.add.reduce(np.log(likelihood, out=likelihood), axis=0)
-        weight = np.exp(log - np.maximum.reduce(log))
-        self._posterior = weight / np.add.reduce(weight)
-        self.tau = top * math.exp(float(self._posterior @ _LOGS))
+        weights = np.exp(log - np.maximum.reduce(log))
+        weights /= np.add.reduce(weights)
+        self._posterior = Posterior(taus, weights, state)
+        self.tau = top * math.exp(float(weights @ _LOGS))
         self.sizes.stand_out(self.tau)
 
-    def _by_tau(self, heard: Sequence[Evidence], squared: FloatArray) -> FloatArray:
+    def _by_tau(self, heard: FloatArray, squared: FloatArray) -> FloatArray:
         """Return the likelihood of each group, a row each, by τ².
 
         Groups are few, and what this takes is the number of operations on arrays: each is done in place.
         """
-        spread = np.array([group.spread for group in heard])
-        known = np.minimum(1.0 - self.density.none(self.unseen * spread), 1.0 - constants.RULED_OUT)[:, None]
-        said = np.array([(group.u * group.u, group.error * group.error, group.squares) for group in heard])
-        square, blur, squares = said.reshape(-1, 3).T[:, :, None]
+        u, error, squares, spread = heard.T[:, :, None]
+        none = self.density.none(self.unseen * spread[:, 0])
+        known = np.minimum(1.0 - none, 1.0 - constants.RULED_OUT)[:, None]
+        square = u * u
         variance = squares * squared
-        variance += blur
+        variance += error * error
         like: FloatArray = -0.5 * square / variance
+        np.maximum(like, _NOTHING, out=like)  # far below it, eˣ takes three times as long to be zero
         np.exp(like, out=like)
         like *= (1.0 - constants.UNLIKE) / math.sqrt(2.0 * math.pi) * (1.0 - known)
         width = np.sqrt(variance)
@@ -165,7 +179,8 @@ class Belief:
     @property
     def least(self) -> float:
         """The same, at the least: next to nothing of its posterior is below."""
-        return float(self._taus[np.searchsorted(np.cumsum(self._posterior), constants.LITTLE)])
+        taus, weights = self._posterior.taus, self._posterior.weights
+        return float(taus[np.searchsorted(np.cumsum(weights), constants.LITTLE)])
 
     def deviation(self, squares: float, error: float, tau: float | None = None) -> float:
         """Return the standard deviation of a sum without spikes."""
@@ -213,14 +228,14 @@ class Belief:
         return empty, alone * one + several + unlike, alone * missed + several + unlike
 
     @property
-    def state(self) -> tuple[float, ...]:
-        """What prices depend on: as long as it is the same, so are they."""
-        return self.tau, self.sizes.typical, self.density.learned, *self._tries
+    def learned(self) -> int:
+        """How often something was learned: as long as it is the same, so are prices."""
+        return self._learned + self.density.learned
 
     def holds(self, group: Evidence) -> float:
         """Return the chance that a group holds spikes."""
-        # Prices are asked for again and again while nothing has been learned.
-        state = group.u, group.error, group.squares, group.spread, *self.state
+        # It is asked for again and again while nothing has been learned.
+        state = group.u, group.error, group.squares, group.spread, self.learned
         chance = self._held.get(state)
         if chance is None:
             if len(self._held) > SAMPLE:
@@ -261,8 +276,8 @@ class Belief:
 
         Lesser ones count by their sizes.
         """
-        below = np.cumsum(self._posterior)
-        taus = self._taus[np.minimum(np.searchsorted(below, _QUANTILES), len(below) - 1)]
+        below = np.cumsum(self._posterior.weights)
+        taus = self._posterior.taus[np.minimum(np.searchsorted(below, _QUANTILES), len(below) - 1)]
         total = np.zeros(len(groups.u))
         for tau in taus.tolist():
             empty, spiked, missed = self._likelihoods(groups, tau, 0.0)
@@ -275,31 +290,47 @@ class Belief:
         Then K/U is `off` an integer by background and by its own error `blur`, positions both; `second` is
         Σw²(k − K/U)². Of several it is anywhere.
         """
-        deviation = np.hypot(self._taus * (math.sqrt(second) / abs(group.u)), blur)
+        taus, posterior = self._posterior.taus, self._posterior.weights
+        deviation = np.hypot(taus * (math.sqrt(second) / abs(group.u)), blur)
         if off > 0.5:  # beyond its ends
             likely = np.exp(-0.5 * (off / deviation) ** 2)
         else:
             likely = np.where(deviation > 0.5, 1.0, normal(np.array(off), deviation))
-        weight = self._posterior * likely
+        weight = posterior * likely
         total = float(np.add.reduce(weight))
         alone = self.density.alone(group.spread)
         # Of several, K/U is as likely to be here as anywhere; signs may carry it beyond the ends.
         chance = alone * total / (alone * total + (1.0 - alone) * 0.6)
         if total < TINY:
             return chance, self.tau
-        return chance, float(self._taus[weight.cumsum().searchsorted(constants.CAUTIOUS * total)])
+        return chance, float(taus[weight.cumsum().searchsorted(constants.CAUTIOUS * total)])
 
     # ------------------------------------------------------------ ways down
 
     def rate(self, side: int) -> float:
         """Return how often groups of one sign of U led to a descent."""
-        # Failures in a row make a success unlikely, never impossible: after n of them, one in n + 2.
-        return max(self._downhill[side][0] / self._downhill[side][1], 1.0 / (self._tries[side] + 2.0))
+        return self._downhill[side].rate
 
     def tried(self, side: int, success: bool) -> None:
         """Note whether a group of one sign led to a descent."""
-        self._downhill[side] = counted(self._downhill[side], success, constants.FORGET)
-        self._tries[side] += 1
+        self._learned += 1
+        self._downhill[side].tried(success)
+
+
+class Downhill:
+    """How often groups led to a descent."""
+
+    def __init__(self) -> None:
+        self._record = (1.0, 1.0)  # confirmed, and tried
+        self._tries = 0  # all that were ever made
+        self.rate = 1.0
+
+    def tried(self, success: bool) -> None:
+        """Note whether one more did."""
+        self._record = counted(self._record, success, constants.FORGET)
+        self._tries += 1
+        # Failures in a row make a success unlikely, never impossible: after n of them, one in n + 2.
+        self.rate = max(self._record[0] / self._record[1], 1.0 / (self._tries + 2.0))
 
 
 def counted(record: tuple[float, float], success: float, keep: float) -> tuple[float, float]:

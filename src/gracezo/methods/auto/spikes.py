@@ -26,6 +26,7 @@ from gracezo.methods.auto import constants
 _LARGEST = math.log(sys.float_info.max) - 1.0  # of what eˣ can be taken
 _NODES, _WEIGHTS = np.polynomial.hermite_e.hermegauss(7)  # quadrature of a normal distribution
 _CHANCES = _WEIGHTS / _WEIGHTS.sum()
+_ROOT = math.sqrt(2.0 * math.pi)
 
 
 class Sizes:
@@ -95,11 +96,13 @@ class Sizes:
 
     def likely_at(self, u: float, deviation: float) -> float:
         """Return the likelihood of one sum with one spike."""
-        return 0.5 * sum(
-            chance * (normal_at(u - size, blurred) + normal_at(u + size, blurred))
-            for size, width, chance in self._each
-            if size > self._least and (blurred := math.hypot(width, deviation))
-        )
+        total = 0.0
+        for size, width, chance in self._each:
+            if size > self._least and (blurred := math.hypot(width, deviation)):
+                ahead, behind = (u - size) / blurred, (u + size) / blurred
+                both = math.exp(-0.5 * ahead * ahead) + math.exp(-0.5 * behind * behind)
+                total += chance * both / blurred
+        return 0.5 * total / _ROOT
 
     def likely(self, u: FloatArray, deviation: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the likelihood of sums with one spike each; and the same, lesser ones by their sizes."""
@@ -218,10 +221,10 @@ def _alone(rate: np.ndarray) -> np.ndarray:
 
 def normal(u: FloatArray, deviation: FloatArray) -> FloatArray:
     """Return the density of sums that are normal about zero."""
-    return np.asarray(np.exp(-0.5 * (u / deviation) ** 2) / (math.sqrt(2.0 * math.pi) * deviation))
+    return np.asarray(np.exp(-0.5 * (u / deviation) ** 2) / (_ROOT * deviation))
 
 
 def normal_at(u: float, deviation: float) -> float:
     """Return the same for one sum."""
     ratio = u / deviation
-    return math.exp(-0.5 * ratio * ratio) / (math.sqrt(2.0 * math.pi) * deviation)
+    return math.exp(-0.5 * ratio * ratio) / (_ROOT * deviation)

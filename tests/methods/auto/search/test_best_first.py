@@ -17,7 +17,7 @@ from gracezo.methods.auto.search import Search
 from gracezo.methods.auto.search.alone import Found
 from gracezo.methods.auto.search.groups import Group, Several
 from gracezo.methods.auto.search.order import Order
-from gracezo.methods.auto.search.queue import Partition
+from gracezo.methods.auto.search.queue import Partition, price
 from gracezo.methods.auto.search.to_the_end import Allowance, WholeSearch
 
 
@@ -199,10 +199,10 @@ def test_background_promises_what_its_coordinates_have_and_no_more() -> None:
     search.belief.learn(partition_of(search).open.groups)
     spiked, plain = partition_of(search).open.groups[:2]
     assert search.belief.holds(spiked) > 0.9
-    assert search._prices.worth(plain) == (1.0, 30.0)
-    worth, cost = search._prices.worth(spiked)
-    assert worth > 0.9
-    assert cost < 7.0
+    assert (price(search.belief, plain).worth, price(search.belief, plain).cost) == (1.0, 30.0)
+    found = price(search.belief, spiked)
+    assert found.worth > 0.9
+    assert found.cost < 7.0
 
 
 class TestToTheEnd:
@@ -239,7 +239,7 @@ class TestToTheEnd:
         assert search.outside >= 1.0 / (1.0 + constants.SPREAD**2 / 3.0)  # the mean square of a weight
         top = search._top()
         assert top is not None
-        assert top[0].u == 1.0
+        assert top.group.u == 1.0
 
 
 class TestAllowance:

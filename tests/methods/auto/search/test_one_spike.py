@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.methods.auto.rooms import World, sparse
 
 from gracezo.core.types import FloatArray
-from gracezo.methods.auto.search.groups import Group, Row, explain, moment, place, second_moment
+from gracezo.methods.auto.search.groups import Group, Row, explain, moment, place
 from gracezo.methods.auto.search.order import Order, labelled
 
 
@@ -228,4 +228,4 @@ def test_the_second_moment_is_that_of_the_squared_weights() -> None:
     world = World(np.zeros(50), 3)
     group = world.group(10, 30)
     expected = sum(float(world.order.weights[k]) ** 2 * (k - 12.5) ** 2 for k in range(10, 30))
-    assert second_moment(group, world.order, 12.5) == pytest.approx(expected)
+    assert world.order.second_moment(group.start, group.stop, 12.5) == pytest.approx(expected)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -15,11 +16,24 @@ from gracezo.methods.auto import constants
 from gracezo.methods.auto.instrument.look import Change, Request
 from gracezo.methods.auto.search.groups import Group
 from gracezo.methods.auto.search.inquiry import Inquiry, Outcome
-from gracezo.methods.auto.search.queue import Open, Running
+from gracezo.methods.auto.search.queue import Open, Price, Running
 
 
 def never(group: Group) -> bool:
     return False
+
+
+def at(rate: float, group: Group) -> Price:
+    return Price(group, 1.0, 1.0, rate)
+
+
+def priced(rates: dict[Group, float]) -> Callable[[Group], Price]:
+    return lambda group: at(rates[group], group)
+
+
+def best_of(queue: Open, rates: dict[Group, float]) -> tuple[Group, float] | None:
+    top = queue.best(-1, priced(rates), never)
+    return None if top is None else (top.group, top.rate)
 
 
 @given(moves=st.lists(st.tuples(st.floats(-9.0, 9.0), st.floats(0.0, 9.0), st.booleans()), max_size=60))
@@ -29,9 +43,9 @@ def test_the_best_price_is_on_top_and_the_norm_is_that_of_what_is_open(
     queue, prices = Open(), dict[Group, float]()
     for u, price, out in moves:
         group = Group(0, 4, u, 0.0, 1.0, 0.0)
-        queue.push(group, price)
+        queue.push(at(price, group))
         prices[group] = price
-        top = queue.best(None, prices.__getitem__, never)
+        top = best_of(queue, prices)
         assert top is not None
         assert top[1] == prices[top[0]] == max(prices.values())
         if out:
@@ -46,36 +60,40 @@ def test_the_best_price_is_on_top_and_the_norm_is_that_of_what_is_open(
 
 def test_a_group_that_comes_back_has_its_new_price_only() -> None:
     queue, one, two = Open(), Group(0, 4, 3.0, 0.0, 1.0, 0.0), Group(4, 8, -4.0, 0.0, 1.0, 0.0)
-    queue.push(one, 9.0)
-    queue.push(two, 5.0)
+    queue.push(at(9.0, one))
+    queue.push(at(5.0, two))
     assert queue.norm == 5.0
-    queue.push(queue.take(one), 1.0)
+    queue.push(at(1.0, queue.take(one)))
     prices = {one: 1.0, two: 5.0}
-    assert queue.best(None, prices.__getitem__, never) == (two, 5.0)
+    assert best_of(queue, prices) == (two, 5.0)
     queue.take(two)
-    assert queue.best(None, prices.__getitem__, never) == (one, 1.0)
+    assert best_of(queue, prices) == (one, 1.0)
     queue.take(one)
-    best = queue.best(None, prices.__getitem__, never)
-    assert (best, queue.norm, queue.mass) == (None, 0.0, [0.0, 0.0])
+    assert (best_of(queue, prices), queue.norm, queue.mass) == (None, 0.0, [0.0, 0.0])
 
 
-def test_prices_are_worked_out_again_when_their_state_has_changed_and_only_then() -> None:
+def test_prices_are_worked_out_again_when_something_was_learned_and_only_then() -> None:
     one, two = (Group(k, k + 4, 3.0, 0.0, 1.0, 0.0) for k in (0, 4))
-    queue, prices, asked = Open(), {one: 9.0, two: 5.0}, list[Group]()
-    for group, first in prices.items():
-        queue.push(group, first)
+    queue, rates, asked = Open(), {one: 9.0, two: 5.0}, list[Group]()
+    for group, first in rates.items():
+        queue.push(at(first, group))
 
-    def price(group: Group) -> float:
+    def price(group: Group) -> Price:
         asked.append(group)
-        return prices[group]
+        return at(rates[group], group)
 
-    assert [queue.best(1, price, never) for _ in range(3)] == 3 * [(one, 9.0)]
+    def best(learned: int, spent: Callable[[Group], bool] = never) -> tuple[Group, float]:
+        top = queue.best(learned, price, spent)
+        assert top is not None
+        return top.group, top.rate
+
+    assert [best(1) for _ in range(3)] == 3 * [(one, 9.0)]
     assert asked == [one]
-    prices[one] = 1.0  # nobody has said that anything has changed
-    assert queue.best(1, price, never) == (one, 9.0)
-    assert queue.best(2, price, never) == (two, 5.0)
+    rates[one] = 1.0  # nobody has said that anything was learned
+    assert best(1) == (one, 9.0)
+    assert best(2) == (two, 5.0)
     assert asked == [one, one, two]
-    assert queue.best(3, price, lambda group: group is two) == (one, 1.0)  # what is spent is left alone
+    assert best(3, lambda group: group is two) == (one, 1.0)  # what is spent is left alone
     assert queue.groups == [one]
 
 
@@ -83,7 +101,7 @@ def test_what_is_left_alone_still_tells_of_the_background() -> None:
     queue = Open()
     groups = [Group(k, k + 1, 1.0, 0.0, 1.0, 0.0) for k in range(3 * constants.WINDOW)]
     for group in groups:
-        queue.push(group, 1.0)
+        queue.push(at(1.0, group))
     for group in groups[: 2 * constants.WINDOW]:
         queue.leave(group)
     assert queue.groups == groups[2 * constants.WINDOW :]

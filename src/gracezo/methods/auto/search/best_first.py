@@ -23,7 +23,7 @@ from gracezo.methods.auto.search.alone import Found
 from gracezo.methods.auto.search.groups import Group
 from gracezo.methods.auto.search.inquiry import Cut, Inquiries, Inquiry, Outcome, Taken
 from gracezo.methods.auto.search.order import LongOrder, Order, Rest, drawn
-from gracezo.methods.auto.search.queue import Cutting, Partition, Prices, Running
+from gracezo.methods.auto.search.queue import Cutting, Partition, Price, Running, price
 
 
 class Search:
@@ -50,7 +50,8 @@ class Search:
         walls: Walls | None = None,
     ) -> None:
         self._differences = differences
-        self._prices = Prices(differences, belief)
+        self.belief = belief
+        """What is believed of the gradient."""
         self._found = found
         self._walls = walls or Walls()
         self.partition: Partition | None = None
@@ -63,11 +64,6 @@ class Search:
         """Whether what falls by little behind a kink is wanted, too: where nothing else is left."""
         self.flat = True
         """Whether no sum over all coordinates has changed f."""
-
-    @property
-    def belief(self) -> Belief:
-        """What is believed of the gradient."""
-        return self._prices.belief
 
     # ------------------------------------------------------------ beginning
 
@@ -164,7 +160,7 @@ class Search:
 
         As long as a spike is in sight, background is not what to go for.
         """
-        spiked = self._running or (top := self._top()) is None or self._prices.worth(top[0])[1] < top[0].size
+        spiked = self._running or (top := self._top()) is None or top.cost < top.group.size
         if spiked or self.partition is None:
             return self.belief.density.mean
         groups = self.partition.open
@@ -177,20 +173,22 @@ class Search:
     def best(self) -> tuple[float, float]:
         """Promise of the best open group, and the expected queries until it is found."""
         if self._running:
-            group = self._running[0].group
-            return self._prices.promise(group), 1.0
+            return self._promise(self._running[0].group), 1.0
         top = self._top()
-        if top is None:
-            return 0.0, 1.0
-        group, _ = top
-        worth, cost = self._prices.worth(group)
-        return self._prices.promise(group) * worth, cost
+        return (0.0, 1.0) if top is None else (self._promise(top.group) * top.worth, top.cost)
 
-    def _top(self) -> tuple[Group, float] | None:
-        """Return the group with the best price as it is now, and that; what is spent is left out."""
+    def _promise(self, group: Group) -> float:
+        """Return the decrease that a group promises if it holds one spike."""
+        return self.belief.rate(int(group.u > 0)) * self._differences.promise(group.u)
+
+    def _top(self) -> Price | None:
+        """Return the best price as it is now; what is spent is left out."""
         if self.partition is None:
             return None
-        return self.partition.open.best(self.belief.state, self._prices.of, self._spent)
+        return self.partition.open.best(self.belief.learned, self._price, self._spent)
+
+    def _price(self, group: Group) -> Price:
+        return price(self.belief, group)
 
     def _spent(self, group: Group) -> bool:
         if abs(group.u) <= constants.TRUST * group.error:
@@ -227,33 +225,34 @@ class Search:
             batch=limit,
         )
         best = self._top()
-        least = 0.0 if best is None or limit > 1 else best[1]
+        least = 0.0 if best is None or limit > 1 else best.rate
         cuts: list[Cutting] = []
         room = limit - sum(len(running.wanted) for running in self._running)
         while room > 0:
             finest = max(cuts, key=lambda cut: cut.gain, default=None)
-            best = self._top()
-            ahead = 0.0 if best is None else best[1]
-            taken = None if finest is not None and finest.gain >= ahead else self._take(least)
+            refined = finest is not None and finest.gain >= (0.0 if best is None else best.rate)
+            taken = None if refined else self._take(least)
             if taken is not None:
-                self._ask(*taken, inquiries, cuts)
+                self._ask(taken, inquiries, cuts)
             elif finest is not None and finest.gain > 0.0:
                 finest.refine()
             else:
                 break
             room -= 1
+            best = self._top() if room else None
         for cut in cuts:
             self._start(cut.group, inquiries.cut(cut.group, cut.at, cut.queries))
         return [request for running in self._running for request in running.requests()]
 
-    def _ask(self, group: Group, price: float, inquiries: Inquiries, cuts: list[Cutting]) -> None:
+    def _ask(self, taken: Price, inquiries: Inquiries, cuts: list[Cutting]) -> None:
         """Begin the inquiry about a group; a cut is put off until it is known how fine it is to be."""
+        group = taken.group
         if inquiries.faded(group):
             self._start(group, inquiries.again(group))
         elif not isinstance(plan := inquiries.plan(group), Cut):
             self._start(group, inquiries.begin(group, plan))
         else:
-            cuts.append(Cutting(group, plan.at, price))
+            cuts.append(Cutting(group, plan.at, taken.rate))
 
     def _start(self, group: Group, inquiry: Inquiry) -> None:
         running = Running(group, inquiry, self._settle)
@@ -287,14 +286,14 @@ class Search:
         if self.belief.sizes.stands_out(found.slope, self.belief.tau):
             self.belief.density.found()
 
-    def _take(self, least: float) -> tuple[Group, float] | None:
+    def _take(self, least: float) -> Price | None:
         """Take out the best group, at a price of `least` or more; what needs no query is found on the way."""
         partition = self.partition
-        while partition is not None and (top := self._top()) is not None and top[1] >= least:
-            group = partition.open.take(top[0])
+        while partition is not None and (top := self._top()) is not None and top.rate >= least:
+            group = partition.open.take(top.group)
             order = partition.order
             if group.size > 1 or not (self._shut(group, order) or partition.spares(self._alike(group))):
-                return group, top[1]
+                return top
             # Its derivative is known by subtraction, its curvature well enough from the others.
             weight = order.remove(group.start)
             slope = group.u / weight
@@ -369,4 +368,4 @@ class Search:
     def reopen(self, group: Group) -> None:
         """Queue a group by its price."""
         assert self.partition is not None
-        self.partition.open.push(group, self._prices.of(group))
+        self.partition.open.push(price(self.belief, group))

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import enum
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from operator import mul
 
 import numpy as np
@@ -80,8 +80,25 @@ class Family:
 
 
 @dataclass(eq=False)
-class Group:
-    """An open group: positions `start` to `stop` of the order, U and its error.
+class Slice:
+    """Positions of the order, from `start` up to, not including, `stop`: how many, and where their middle is.
+
+    Both are asked for dozens of times a query: they are written down.
+    """
+
+    start: int
+    stop: int
+    size: int = field(init=False)
+    centre: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.size = self.stop - self.start
+        self.centre = 0.5 * (self.start + self.stop - 1)
+
+
+@dataclass(eq=False)
+class Group(Slice):
+    """An open group: a slice of the order, U and its error.
 
     Attributes
     ----------
@@ -91,12 +108,12 @@ class Group:
         What was asked within it beyond U and K.
     streak
         Cuts in a row that left everything in this part.
+    spread
+        Positions over which its spikes may be scattered, after cuts that did not divide them.
     eps
         The length of the look by which its coordinates were measured.
     """
 
-    start: int
-    stop: int
     u: float
     error: float
     squares: float
@@ -105,26 +122,21 @@ class Group:
     rows: tuple[Row, ...] = ()
     several: Several = Several.NO
     streak: int = 0
+    spread: float = field(init=False)
 
-    @property
-    def size(self) -> int:
-        """Number of positions."""
-        return self.stop - self.start
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        self._go_on(self.streak)
 
-    @property
-    def spread(self) -> float:
-        """Positions over which its spikes may be scattered, after cuts that did not divide them."""
-        return max(1.0, self.size / 2.0**self.streak)
+    def _go_on(self, streak: int) -> None:
+        """Count the cuts that left everything in this part."""
+        self.streak = streak
+        self.spread = max(1.0, self.size / 2.0**streak)
 
     @property
     def direct(self) -> bool:
         """Whether K was asked of this very group."""
         return self.family is not None and self.family.asked is self
-
-    @property
-    def centre(self) -> float:
-        """Its middle."""
-        return 0.5 * (self.start + self.stop - 1)
 
     def label(self, moment: float, blur: float) -> None:
         """Take K of this group."""
@@ -152,7 +164,7 @@ class Group:
 
     def inherit(self, streak: int, several: Several) -> None:
         """Take over what was known of a whole of which this part holds everything."""
-        self.streak = streak
+        self._go_on(streak)
         self.several = several if several is Several.SURE or streak < 2 else Several.NO
         if several is not self.several and self.family is not None:
             self.family.cut(self, [])
@@ -172,7 +184,8 @@ class Group:
         self.squares = max(self.squares - square, 0.0) if self.size > 1 else 0.0
         if self.family is not None:
             self.family.take(position * share, abs(position - self.centre) * error)
-        self.rows, self.several, self.streak = (), Several.NO, 0
+        self.rows, self.several = (), Several.NO
+        self._go_on(0)
 
     def parts(self, cuts: list[tuple[int, float, float, float]], squares: list[float]) -> list[Group]:
         """Return its parts, given where each but the last ends, its U, the error of that, and ε."""
@@ -237,7 +250,7 @@ def moment(group: Group, order: Order, belief: Belief) -> tuple[float, float] | 
         if belief.holds(other) > 0.5:
             return None
         total -= other.centre * other.u
-        spread = second_moment(other, order, other.centre)
+        spread = order.second_moment(other.start, other.stop, other.centre)
         variance += belief.tau**2 * spread + ((other.centre - centre) * other.error) ** 2
     return (total - centre * group.u) / half, math.sqrt(variance) / half
 
@@ -247,11 +260,6 @@ def place(group: Group, about: tuple[float, float]) -> tuple[float, float]:
     half = 0.5 * group.size
     blur = math.hypot(about[1], about[0] / group.u * group.error)
     return group.centre + half * about[0] / group.u, half * blur / abs(group.u)
-
-
-def second_moment(group: Group, order: Order, about: float) -> float:
-    """Return Σw²(k − about)² over a group."""
-    return order.second_moment(group.start, group.stop, about)
 
 
 def explain(
@@ -266,7 +274,8 @@ def explain(
     low, high = group.start, group.stop
     if about is not None:
         where, blur = place(group, about)
-        deviation = math.hypot(tau * math.sqrt(second_moment(group, order, where)) / abs(group.u), met * blur)
+        second = order.second_moment(group.start, group.stop, where)
+        deviation = math.hypot(tau * math.sqrt(second) / abs(group.u), met * blur)
         reach = 2.0 * likely * deviation + 1.0
         low, high = max(low, math.floor(where - reach)), min(high, math.ceil(where + reach) + 1)
     for row in group.rows:

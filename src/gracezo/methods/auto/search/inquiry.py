@@ -36,7 +36,6 @@ from gracezo.methods.auto.search.groups import (
     explain,
     moment,
     place,
-    second_moment,
 )
 from gracezo.methods.auto.search.order import Labels, Order, labelled
 
@@ -159,7 +158,7 @@ class Inquiries:
             return 1.0, max(self.belief.tau, *(row.tau for row in group.rows))
         where, blur = place(group, about)
         nearest = round(min(max(where, group.start), group.stop - 1))
-        second = second_moment(group, self.order, where)
+        second = self.order.second_moment(group.start, group.stop, where)
         return self.belief.alone(group, abs(where - nearest), second, self.differences.met * blur)
 
     def _refuted(self, group: Group, about: tuple[float, float] | None) -> Plan:

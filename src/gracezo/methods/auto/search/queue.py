@@ -13,7 +13,6 @@ from gracezo.core.precision import TINY
 from gracezo.core.types import record
 from gracezo.methods.auto import constants
 from gracezo.methods.auto.belief import Belief
-from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.instrument.look import Change, Request
 from gracezo.methods.auto.search.groups import Group
 from gracezo.methods.auto.search.inquiry import Inquiry, Outcome, Taken
@@ -70,41 +69,40 @@ class Cutting:
 
 
 @record
-class Prices:
-    """What groups promise for a query: a decrease, times the chance that it is there, over what it takes.
+class Price:
+    """What a group promises for a query, up to what all have in common.
 
     Attributes
     ----------
-    differences, belief
-        What the run has learned.
+    group
+        Which one.
+    worth, cost
+        What share of U² it realises, and for how many queries.
+    rate
+        The decrease, times the chance that it is there, over what it takes.
     """
 
-    differences: Differences
-    belief: Belief
+    group: Group
+    worth: float
+    cost: float
+    rate: float
 
-    def promise(self, group: Group) -> float:
-        """Return the decrease that a group promises if it holds one spike."""
-        return self.belief.rate(int(group.u > 0)) * self.differences.promise(group.u)
 
-    def worth(self, group: Group) -> tuple[float, float]:
-        """Return what share of U² a group realises, and for how many queries.
+def price(belief: Belief, group: Group) -> Price:
+    """Return the price of a group.
 
-        Either it holds a spike, which is found by cuts and labels; or it is background, of which each
-        coordinate has its part, to be had by a query each.
-        """
-        if group.size == 1 or group.rows:
-            return 1.0, 1.0
-        chance = self.belief.holds(group)
-        deviation = self.belief.deviation(group.squares, 0.0)
-        spike = chance * max(1.0 - (deviation / group.u) ** 2, 0.0) if group.u else 0.0
-        cost = math.log2(group.size) + 1.0
-        cost = min(cost, 2.0 / max(self.belief.density.alone(group.spread), TINY))
-        return (spike, cost) if spike / cost > 1.0 / group.size else (1.0, float(group.size))
-
-    def of(self, group: Group) -> float:
-        """Return the promise of a group per query, up to what all have in common."""
-        worth, cost = self.worth(group)
-        return self.belief.rate(int(group.u > 0)) * worth * group.u**2 / cost
+    Either it holds a spike, which is found by cuts and labels; or it is background, of which each coordinate
+    has its part, to be had by a query each.
+    """
+    u, size, worth, cost = group.u, group.size, 1.0, 1.0
+    if size > 1 and not group.rows:
+        chance = belief.holds(group)
+        deviation = belief.tau * math.sqrt(group.squares)
+        worth = chance * max(1.0 - (deviation / u) ** 2, 0.0) if u else 0.0
+        cost = min(math.log2(size) + 1.0, 2.0 / max(belief.density.alone(group.spread), TINY))
+        if not worth / cost > 1.0 / size:
+            worth, cost = 1.0, float(size)
+    return Price(group, worth, cost, belief.rate(int(u > 0)) * worth * u**2 / cost)
 
 
 class Open:
@@ -120,7 +118,7 @@ class Open:
         """Sum of their squared weights."""
         self.version = 0
         """How often groups have come and gone."""
-        self._best: tuple[int, object, tuple[Group, float] | None] = -1, None, None  # as of that state
+        self._best: tuple[int, int, Price | None] = -1, -1, None  # as of that version, and what was learned
 
     @property
     def groups(self) -> list[Group]:
@@ -132,29 +130,28 @@ class Open:
         """The latest of them, and of those left alone."""
         return [*self._left, *itertools.islice(reversed(self._members), constants.WINDOW)]
 
-    def push(self, group: Group, price: float) -> None:
+    def push(self, price: Price) -> None:
         """Open a group."""
         self.version = number = self.version + 1
+        group = price.group
         self._members[group] = number
         self.mass[int(group.u > 0)] += group.u**2
         self.squares += group.squares
-        heapq.heappush(self._heap, (-price, number, group))
+        heapq.heappush(self._heap, (-price.rate, number, group))
 
     def best(
-        self, state: object, price: Callable[[Group], float], spent: Callable[[Group], bool]
-    ) -> tuple[Group, float] | None:
-        """Return the group with the best price as it is now, and that; what is spent is left alone.
+        self, learned: int, price: Callable[[Group], Price], spent: Callable[[Group], bool]
+    ) -> Price | None:
+        """Return the best price as it is now; a group that is spent is left alone.
 
-        It is asked for again and again, and the same as long as the `state` is that prices depend on.
+        It is asked for again and again, and the same as long as nothing has been learned.
         """
-        if self._best[0] != self.version or self._best[1] != state:
+        if self._best[0] != self.version or self._best[1] != learned:
             found = self._repriced(price, spent)
-            self._best = self.version, state, found
+            self._best = self.version, learned, found
         return self._best[2]
 
-    def _repriced(
-        self, price: Callable[[Group], float], spent: Callable[[Group], bool]
-    ) -> tuple[Group, float] | None:
+    def _repriced(self, price: Callable[[Group], Price], spent: Callable[[Group], bool]) -> Price | None:
         heap = self._heap
         while heap:
             was, number, group = heap[0]
@@ -162,10 +159,11 @@ class Open:
                 heapq.heappop(heap)
             elif spent(group):
                 self.leave(group)
-            elif (now := price(group)) >= -(1.0 - constants.UNSEEN) * was:
-                return group, now
+            elif (now := price(group)).rate >= -(1.0 - constants.UNSEEN) * was:
+                return now
             else:
-                self.push(self.take(group), now)
+                self.take(group)
+                self.push(now)
         return None
 
     def take(self, group: Group) -> Group:

@@ -23,7 +23,7 @@ from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.search.best_first import Search
 from gracezo.methods.auto.search.groups import Group, moment
 from gracezo.methods.auto.search.order import Order, Rest, mean_square
-from gracezo.methods.auto.search.queue import Partition
+from gracezo.methods.auto.search.queue import Partition, Price
 from gracezo.methods.auto.ways import Ledger
 
 
@@ -192,18 +192,17 @@ class WholeSearch(Search):
         whole = sum(order.count(group.start, group.stop) == group.size for group in groups)
         return order.count(0, len(order)) - whole
 
-    def _top(self) -> tuple[Group, float] | None:
-        """Return the group to be asked in a search to the end: the best, or else the likeliest."""
+    def _top(self) -> Price | None:
+        """Return the price of the group to be asked: of the best, or else of the likeliest."""
         groups, standing, likely = self._survey()
         if not groups:
             return None
         if np.any(standing > 0.5):
-            best = max((groups[i] for i in np.flatnonzero(standing > 0.5).tolist()), key=self._prices.of)
-        elif self._running:
+            prices = (self._price(groups[i]) for i in np.flatnonzero(standing > 0.5).tolist())
+            return max(prices, key=lambda price: price.rate)
+        if self._running:
             return None  # nothing is worth more than to wait for what is asked
-        else:
-            best = groups[int(np.argmax(likely))]
-        return best, self._prices.of(best)
+        return self._price(groups[int(np.argmax(likely))])
 
 
 class TooDear(OutOfQueries):
