@@ -48,14 +48,23 @@ def arrays(run: Any) -> float:
         tracemalloc.stop()
 
 
+# None is met; all coordinates begin at one; and one cuts what the others want.
+BOUNDS = [None, (-5.0, 5.0), (0.0, 5.0), (None, 0.4)]
+
+
+@pytest.mark.parametrize("bounds", BOUNDS)
 @pytest.mark.parametrize("method", ["auto", "grace"])
-def test_a_run_keeps_three_arrays_at_most(method: str) -> None:
+def test_a_run_keeps_three_arrays_at_most(method: str, bounds: object) -> None:
     places = np.random.default_rng(2).choice(D, 5, replace=False)
     f, x0 = Frugal(hidden(places)), np.zeros(D)
     results = []
 
     def run() -> None:
-        results.append(gracezo.minimize(f, x0, method=method, sparsity=5, seed=1, copy=False, max_queries=60))
+        results.append(
+            gracezo.minimize(
+                f, x0, method=method, bounds=bounds, sparsity=5, seed=1, copy=False, max_queries=60
+            )
+        )
 
     assert arrays(run) <= 3.0
     if method == "auto":
@@ -84,10 +93,12 @@ def test_very_many_coordinates_in_other_units_are_asked_the_same_points() -> Non
     assert np.array_equal(four.trace.values, one.trace.values)
 
 
+@pytest.mark.parametrize("bounds", BOUNDS)
 @pytest.mark.parametrize("method", ["auto", "grace"])
-def test_a_sparse_start_needs_less_than_one_array(method: str) -> None:
+def test_a_sparse_start_needs_less_than_one_array(method: str, bounds: object) -> None:
     bowl = HiddenBowl(D)
     arguments: dict[str, Any] = {"method": method, "sparsity": 10, "seed": 1, "max_queries": 60}
+    arguments["bounds"] = bounds
     gracezo.minimize(bowl, 0.0, dim=200_000, **arguments)  # what is loaded at first use
 
     assert arrays(lambda: gracezo.minimize(bowl, 0.0, dim=D, **arguments)) < 1.0
@@ -109,32 +120,68 @@ def test_neighbours_cost_no_more_than_coordinates_far_apart() -> None:
     assert asked["near"] <= 1.15 * asked["far"]
 
 
-@pytest.mark.parametrize("bounded", [False, True])
-def test_auto_converges_on_very_many_coordinates(bounded: bool) -> None:
+@pytest.mark.parametrize("bounds", [None, (-2.0, 2.0), (0.0, 2.0), [(-2.0, 2.0)] * 149_999 + [(-3.0, 2.0)]])
+def test_auto_converges_on_very_many_coordinates(bounds: object) -> None:
     d = 150_000
     places = np.array([7, 8, 9, 70_000, 149_999])
     f = Frugal(hidden(places, d))
-    bounds = [(-2.0, 2.0)] * d if bounded else None
     result = gracezo.minimize(f, np.zeros(d), seed=3, bounds=bounds, copy=False, max_queries=400)
     assert result.success
     assert set(places) <= set(result.support.tolist())
     assert result.fun < 1e-9 * f(np.zeros(d))
 
 
-def test_who_evaluates_does_not_matter_for_very_many_coordinates() -> None:
+@pytest.mark.parametrize("scale", [None, 4.0])
+def test_no_point_of_very_many_coordinates_leaves_the_bounds(scale: float | None) -> None:
+    d, low, high = 140_000, 0.1, 1.3
+    f = Frugal(hidden(np.array([3, 70_000, 100_000]), d))
+    x0 = np.random.default_rng(4).uniform(low, high, d)
+    x0[: d // 2] = low  # many begin at a bound
+    outermost = [high, low]
+
+    def fun(x: FloatArray) -> float:
+        outermost[:] = min(outermost[0], x.min()), max(outermost[1], x.max())
+        return f(x)
+
+    gracezo.minimize(fun, x0, seed=5, bounds=(low, high), scale=scale, copy=False, max_queries=80)
+    assert outermost == [low, high]  # and the bounds are reached
+
+
+def test_bounds_that_are_not_met_change_nothing_for_very_many_coordinates() -> None:
     d = 140_000
     f = Frugal(hidden(np.array([3, 100_000]), d))
-    arguments: dict[str, Any] = {"seed": 5, "max_queries": 40}
+    free = gracezo.estimate_gradient(f, np.zeros(d), seed=5)
+    within = gracezo.estimate_gradient(f, np.zeros(d), seed=5, bounds=(-1e3, 1e3))
+    assert np.array_equal(free.values, within.values)
+    assert free.queries == within.queries
+
+
+def test_a_plateau_of_very_many_coordinates_is_left_by_moves_to_the_far_end() -> None:
+    d = 140_000
+    result = gracezo.minimize(
+        lambda x: float(np.mean(np.abs(x) < 1.5)), np.zeros(d), seed=2, bounds=(-2, 2), max_queries=60
+    )
+    # Half of the coordinates at once from the plateau, and then one set of √d after the other.
+    assert result.fun < 0.5 - 3 * 374 / d
+    assert set(np.abs(result.x).tolist()) <= {0.0, 2.0}
+
+
+@pytest.mark.parametrize("bounds", [None, (1.0, 2.0), (-1.0, 1.0)])
+def test_who_evaluates_does_not_matter_for_very_many_coordinates(bounds: object) -> None:
+    d = 140_000
+    f = Frugal(hidden(np.array([3, 100_000]), d))
+    arguments: dict[str, Any] = {"seed": 5, "max_queries": 40, "bounds": bounds}
     expected = gracezo.minimize(f, np.ones(d), **arguments)
     shared = gracezo.minimize(f, np.ones(d), copy=False, **arguments)
     rows = gracezo.minimize(
         lambda points: np.array([f(x) for x in points]), np.ones(d), vectorized=True, **arguments
     )
     mapped = gracezo.minimize(f, np.ones(d), workers=map, **arguments)
+    sent = gracezo.minimize(f, np.ones(d), workers=2, **arguments)
     optimizer = gracezo.Optimizer(np.ones(d), **arguments)
     while len(points := optimizer.ask()):
         optimizer.tell([f(x) for x in points])
-    for result in (shared, rows, mapped, optimizer.result):
+    for result in (shared, rows, mapped, sent, optimizer.result):
         assert np.array_equal(result.x, expected.x)
         assert np.array_equal(result.trace.values, expected.trace.values)
         assert result.nfev == expected.nfev
@@ -163,13 +210,26 @@ def test_a_price_that_is_wrong_is_found() -> None:
         check_objective(f, f.x0)
 
 
-def test_a_run_on_very_many_coordinates_goes_on_from_its_journal(tmp_path: Path) -> None:
+@pytest.mark.parametrize("bounds", BOUNDS)
+def test_prices_of_very_many_coordinates_are_those_of_the_points(bounds: object) -> None:
+    d = 140_000
+    f = Distance(1, d=d, s=4)
+    arguments: dict[str, Any] = {"seed": 1, "max_queries": 40, "bounds": bounds}
+    called = gracezo.minimize(f.__call__, np.zeros(d), **arguments)
+    priced = gracezo.minimize(f, 0.0, dim=d, **arguments)
+    few = min(len(called.trace.values), 8)
+    assert np.allclose(priced.trace.values[:few], called.trace.values[:few], rtol=1e-6)
+    assert f(priced.x) == pytest.approx(priced.fun, rel=1e-9)
+
+
+@pytest.mark.parametrize("bounds", [None, (0.0, 0.4)])
+def test_a_run_on_very_many_coordinates_goes_on_from_its_journal(tmp_path: Path, bounds: object) -> None:
     d = 140_000
     f, g = Distance(1, d=d, s=4), Frugal(hidden(np.array([3, 100_000]), d))
     for fun, x0, dim in ((g.__call__, np.zeros(d), None), (f, 0.0, d)):
         journal = gracezo.Journal(tmp_path / f"{dim}.db", fingerprint="f")
-        whole = gracezo.minimize(fun, np.zeros(d), seed=1, max_queries=40)
-        gracezo.minimize(fun, x0, dim=dim, seed=1, max_queries=20, journal=journal)
+        whole = gracezo.minimize(fun, np.zeros(d), seed=1, max_queries=40, bounds=bounds)
+        gracezo.minimize(fun, x0, dim=dim, seed=1, max_queries=20, bounds=bounds, journal=journal)
         more = gracezo.resume(journal, fun, max_queries=40)
         assert np.array_equal(more.x, whole.x)
         assert more.nfev == whole.nfev

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,8 @@ import numpy.typing as npt
 
 from gracezo.core.box import Box
 from gracezo.core.names import Names
-from gracezo.core.types import BoolArray, FloatArray
+from gracezo.core.places import chunks
+from gracezo.core.types import BoolArray, FloatArray, IntArray
 
 _NAMED = 3  # so many wrong coordinates are named
 
@@ -48,13 +49,20 @@ def checked(
         return None
     box = Box.of(lower, upper, x0.size)
     start, coordinates = x0.ravel(), names or Names(x0.shape)
-    unknown = np.isnan(box.lower) | np.isnan(box.upper)
+    unknown = _where(lambda some: np.isnan(box.lower[some]) | np.isnan(box.upper[some]), box)
     _none("bounds must be numbers, or None for no bound", unknown, box, start, coordinates)
-    _none("bounds must have low <= high", box.lower > box.upper, box, start, coordinates)
+    crossed = _where(lambda some: box.lower[some] > box.upper[some], box)
+    _none("bounds must have low <= high", crossed, box, start, coordinates)
     if called is not None:
-        outside = (start < box.lower) | (start > box.upper)
-        _none(f"{called} must lie within the bounds", outside, box, start, coordinates)
+        _none(f"{called} must lie within the bounds", box.beyond(start), box, start, coordinates)
     return box
+
+
+def _where(wrong: Callable[[slice], BoolArray], box: Box) -> IntArray:
+    """Return the coordinates whose bounds are wrong: all, where they have one pair that is."""
+    if box.lean and not wrong(slice(0, 1))[0]:
+        return np.zeros(0, np.int64)
+    return np.concatenate([some.start + np.flatnonzero(wrong(some)) for some in chunks(box.d)])
 
 
 def _sides(given: object, x0: FloatArray) -> tuple[Any, Any]:
@@ -96,17 +104,17 @@ def _numbers(side: Any, infinite: float, x0: FloatArray) -> FloatArray:
     )
 
 
-def _none(rule: str, wrong: BoolArray, box: Box, x0: FloatArray, names: Names) -> None:
+def _none(rule: str, wrong: IntArray, box: Box, x0: FloatArray, names: Names) -> None:
     """Check that no coordinate breaks a rule, or name the first that do."""
-    places = np.flatnonzero(wrong)
-    if len(places) == 0:
+    if len(wrong) == 0:
         return
+    first = wrong[:_NAMED]
     named = ", ".join(
-        f"{names.at(i)} (low {box.lower[i]:g}, x0 {x0[i]:g}, high {box.upper[i]:g})"
-        for i in places[:_NAMED].tolist()
+        f"{names.at(i)} (low {box.lower[i]:g}, x0 {x:g}, high {box.upper[i]:g})"
+        for i, x in zip(first.tolist(), x0[first].tolist(), strict=True)
     )
-    more = ", …" if len(places) > _NAMED else ""
-    raise ValueError(f"{rule}; not so at {len(places):,} of {box.d:,} coordinates: {named}{more}")
+    more = ", …" if len(wrong) > _NAMED else ""
+    raise ValueError(f"{rule}; not so at {len(wrong):,} of {box.d:,} coordinates: {named}{more}")
 
 
 def _hint(shape: tuple[int, ...], x0: FloatArray) -> str:

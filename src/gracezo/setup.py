@@ -13,6 +13,7 @@ import numpy.typing as npt
 from gracezo import bounds as box
 from gracezo import checks, coordinates
 from gracezo.core.asks import Point, Steps
+from gracezo.core.box import Box
 from gracezo.core.failures import OnFailure
 from gracezo.core.keys import Key, SeedLike, draw_seed
 from gracezo.core.limits import Limits
@@ -67,9 +68,10 @@ class Ground:
         """Return where to begin, or say what is wrong with the arguments; `called` is the name of x0."""
         start = coordinates.start(called, x0, dim, names)
         sizes = checks.scale(scale, start.shape)
-        if isinstance(start, Place) and _apart(sizes, bounds, known, groups):
-            start = start.dense()  # there are arrays of that length anyway
         given_names = coordinates.names(names, x0, start.shape)
+        walls = box.checked(bounds, start, given_names)
+        if isinstance(start, Place) and _apart(sizes, walls, known, groups):
+            start = start.dense()  # there are arrays of that length anyway
         chosen = checks.seed(seed, rng)
         problem = Problem(
             start.size,
@@ -77,7 +79,7 @@ class Ground:
             checks.batch(batch),
             checks.support(support, start.size),
             checks.known(known, start.shape),
-            bounds=box.checked(bounds, start, given_names),
+            bounds=walls,
             noise=checks.noise(noise),
             random=random,
             scale=sizes,
@@ -204,9 +206,10 @@ class Setup:
         return Outputs(self.method, None if self.f0 is None else np.size(self.f0))
 
 
-def _apart(sizes: FloatArray | None, *said: object) -> bool:
+def _apart(sizes: FloatArray | None, walls: Box | None, *said: object) -> bool:
     """Whether something is said of single coordinates, so that they are not all alike."""
-    return any(what is not None for what in said) or (sizes is not None and not lean(sizes))
+    alike = walls is None or (walls.lean and walls.count == walls.d)
+    return not alike or any(what is not None for what in said) or (sizes is not None and not lean(sizes))
 
 
 def _path(ground: Ground) -> dict[str, Any]:

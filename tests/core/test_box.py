@@ -11,8 +11,12 @@ from hypothesis import strategies as st
 
 from gracezo.core.asks import Ask, DenseRows, Role, SparseRows
 from gracezo.core.box import Box, Clipped, ClipToBox, SparsePoints
-from gracezo.core.places import Place, replaced
+from gracezo.core.keys import Key
+from gracezo.core.moves import Moves, Wave
+from gracezo.core.places import Place, dense, replaced
+from gracezo.core.shuffle import Shuffle
 from gracezo.core.types import FloatArray
+from gracezo.evaluators.priced import parts
 
 
 def numbers(*magnitudes: float) -> st.SearchStrategy[float]:
@@ -87,6 +91,42 @@ def test_nothing_gets_over_the_fence(drawn: tuple[Box, FloatArray], steps: list[
         assert point.tobytes() == Ask(x, sent, Role.PROBE).point(row).tobytes()
         assert point.tobytes() == clipped.take(np.array([row])).point(0).tobytes()
     assert clipped.head(1).point(0).tobytes() == clipped.point(0).tobytes()
+
+
+@pytest.mark.parametrize("lean", [False, True])
+def test_sets_of_very_many_coordinates_are_cut_where_they_would_leave(lean: bool) -> None:
+    d = 40_000
+    x = np.full(d, 0.25) if lean else np.linspace(0.0, 1.0, d)
+    base = (Place.constant(0.25, d) if lean else Place.at(x)).replaced(np.array([7]), np.array([1.5]))
+    x[7] = 1.0  # it is outside, and brought in
+    order = Shuffle(d, Key(1), np.random.Generator.standard_normal)
+    moves = tuple(Wave(order, 0, stop, factor) for stop in (50, d // 2, d) for factor in (1e-3, 0.5))
+    box = Box.of(0.0, 1.0, d)
+    asked = ClipToBox(box)(Ask(base.stand_in, Moves(moves), Role.PROBE))
+    sent = pickle.loads(pickle.dumps(asked.offsets))
+    assert len(pickle.dumps(asked.offsets)) < 2_000  # not the bounds of each coordinate
+    for row, move in enumerate(moves):
+        expected = np.clip(x + move.at(np.arange(d), x), 0.0, 1.0)
+        assert np.array_equal(asked.point(row), expected)
+        assert np.array_equal(Ask(asked.base, sent, Role.PROBE).point(row), expected)
+        assert np.array_equal(asked.take(np.array([row])).point(0), expected)
+        assert np.array_equal(dense(asked.reached(row)), expected)
+        priced = x.copy()
+        for where, values in parts(asked, row):
+            priced[where] += values
+        assert np.allclose(priced, expected, rtol=0.0, atol=1e-15)
+    assert asked.base[np.array([6, 7])].tolist() == [x[6], 1.0]
+
+
+def test_sets_that_cannot_leave_are_left_alone() -> None:
+    base = Place.constant(0.5, 40_000).stand_in
+    move = Wave(Shuffle(40_000, Key(1), np.random.Generator.standard_normal), 0, 40_000)
+    clip = ClipToBox(Box.of(0.0, 1.0, 40_000))
+    for reach, cut in ((0.499, False), (0.501, True)):
+        rows = Moves((move.times(reach / move.reach),))
+        asked = clip(Ask(base, rows, Role.PROBE))
+        assert (asked.offsets is not rows) == cut
+        assert asked.base is base
 
 
 def test_a_rounded_sum_does_not_leave() -> None:

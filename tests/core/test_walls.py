@@ -5,7 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from gracezo.core.bounded_shuffle import BoundedShuffle
 from gracezo.core.box import Box
+from gracezo.core.keys import Key
+from gracezo.core.places import Place
+from gracezo.core.shuffle import BLOCK, SAMPLE, Shuffle
 from gracezo.core.walls import Walls
 
 
@@ -13,6 +17,47 @@ def walls(lower: list[float], upper: list[float], x: list[float]) -> Walls:
     made = Walls(Box.of(np.array(lower), np.array(upper), len(x)))
     made.centre(np.array(x))
     return made
+
+
+@pytest.mark.parametrize("central", [False, True])
+@pytest.mark.parametrize("width", [1e-6, 1e-2, 10.0])
+@pytest.mark.parametrize("same", [False, True])
+def test_an_order_that_is_not_written_down_has_the_weights_and_the_room_of_one_that_is(
+    same: bool, width: float, central: bool
+) -> None:
+    d, reach = 3 * BLOCK + 5, 1e-3
+    box, x = Box.of(0.0, width, d), np.full(d, 1e-4 * width)
+    if not same:
+        x = width * np.random.default_rng(0).random(d) ** 3
+        x[:1000] = 0.0
+    place = Place.constant(x[0], d) if same else Place.at(x)
+    shuffle = Shuffle(
+        d, Key(2), lambda random, count: random.uniform(0.5, 1.5, count) * random.choice([-1, 1], count)
+    )
+    long, written = Walls(box), Walls(box)
+    for made, point in ((long, place.stand_in), (written, x)):
+        made.look_to_both_sides(central)
+        made.centre(point)
+    bounded = BoundedShuffle.around(shuffle, long, reach)
+    assert bounded is not None
+    some = shuffle.coordinates(0, SAMPLE)  # what stands for all where the typical one is asked for
+    inward = written.inward(some, shuffle.weights(some), reach)
+    assert inward is not None
+    order = shuffle.coordinates(0, d)
+    aimed = inward(x, order, shuffle.weights(order))
+    ahead, behind = inward.limits(x, order, aimed)
+    assert np.array_equal(bounded.aimed(order), aimed)
+    for start, stop in ((0, d), (7, d // 2), (5, 900), (d - 3, d)):
+        assert bounded.squares(start, stop) == pytest.approx(float(np.sum(aimed[start:stop] ** 2)), rel=0.05)
+        room = bounded.room(start, stop)
+        least = float(ahead[start:stop].min()), float(behind[start:stop].min())
+        assert room[0] <= least[0]
+        assert room[1] <= least[1]
+        if stop - start <= SAMPLE:
+            assert room == least
+    if bounded.aim is None:
+        assert np.array_equal(aimed, shuffle.weights(order))
+    assert bounded.room(0, d) == pytest.approx((float(ahead.min()), float(behind.min())), rel=1e-3)
 
 
 class TestWalls:

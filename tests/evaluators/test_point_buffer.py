@@ -1,11 +1,14 @@
 """One buffer for all points: whatever was shown before, what is shown is the point."""
 
+from dataclasses import replace
+
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gracezo.core.aims import FarEnd, Inward, Roomy
 from gracezo.core.asks import Ask, DenseRows, Role, SparseRows
-from gracezo.core.box import SparsePoints
+from gracezo.core.box import Box, ClippedMoves, SparsePoints
 from gracezo.core.keys import Key
 from gracezo.core.moves import Few, Move, Moves, Wave
 from gracezo.core.places import Place
@@ -33,7 +36,13 @@ WAVES = [
     for start, stop in ((0, D), (0, D // 2), (1, D // 30), (D // 3, D // 3 + 70), (D - 4, D))
     for other in (0.0, 3.0)
 ]
-MOVES: list[Move] = [*FEW, *WAVES]
+BOX = Box.of(-6.0, 6.0, D)
+AIMED = [
+    replace(wave, factor=1.0, aim=aim)
+    for wave in WAVES
+    for aim in (Inward(BOX, 1.0), Roomy(BOX, 1.0), FarEnd(BOX))
+]
+MOVES: list[Move] = [*FEW, *WAVES, *AIMED]
 
 
 def offsets(kind: int, place: bool) -> SparseRows | DenseRows | Moves:
@@ -42,6 +51,7 @@ def offsets(kind: int, place: bool) -> SparseRows | DenseRows | Moves:
         SparseRows.single(NONE, np.zeros(0)),
         SparsePoints(np.array([0, 2]), np.array([3, 5]), np.array([8.0, 9.0])),
         *(Moves((move,)) for move in MOVES),
+        *(ClippedMoves((move,), BOX) for move in MOVES),
     ]
     if not place:
         rows.append(DenseRows(DENSE[np.newaxis], 0.5))
@@ -49,7 +59,11 @@ def offsets(kind: int, place: bool) -> SparseRows | DenseRows | Moves:
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.lists(st.tuples(st.integers(0, len(BASES) - 1), st.integers(0, 50)), min_size=1, max_size=8))
+@given(
+    st.lists(
+        st.tuples(st.integers(0, len(BASES) - 1), st.integers(0, 2 * len(MOVES) + 3)), min_size=1, max_size=8
+    )
+)
 def test_what_is_shown_is_the_point(shown: list[tuple[int, int]]) -> None:
     buffer = PointBuffer()
     for place, kind in shown:

@@ -148,6 +148,10 @@ class SparseRows:
         span = slice(self.indptr[row], self.indptr[row + 1])
         return self.indices[span], self.values[span]
 
+    def reached(self, row: int, base: Place) -> Place:
+        """Return the place that one row leads to."""
+        return base.displaced(*self.row(row))
+
     @property
     def reach(self) -> float:
         """By how much a coordinate is displaced at most."""
@@ -249,8 +253,8 @@ class Ask:
         if not isinstance(self.base, Place):
             return self.point(row)
         rows = self.offsets
-        if isinstance(rows, SparseRows) and type(rows) is SparseRows:
-            return self.base.displaced(*rows.row(row)).stand_in
+        if isinstance(rows, SparseRows):
+            return rows.reached(row, self.base).stand_in
         return Later(self, row).stand_in
 
     def head(self, count: int) -> Ask:

@@ -8,6 +8,8 @@ The rules of this file:
   evaluator and puts each coordinate that a displacement would carry out, if only
   by the last rounding of a sum, on the bound itself.
 - A bound that is the same everywhere is kept as one number, whatever d.
+- Points may be places (`places.py`): what bounds make of them is then looked at block by block, once for all
+  places of one origin.
 """
 
 from __future__ import annotations
@@ -19,8 +21,9 @@ from typing import Any
 import numpy as np
 
 from gracezo.core.asks import Ask, Offsets, SparseRows
-from gracezo.core.places import fill, lean
-from gracezo.core.types import BoolArray, FloatArray, IntArray
+from gracezo.core.moves import Moves
+from gracezo.core.places import Place, chunks, fill, lean, replaced
+from gracezo.core.types import BoolArray, FloatArray, IntArray, record
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,39 +46,108 @@ class Box:
         """Return the box of d coordinates with these bounds, each one number or d."""
         return cls(_lean(np.asarray(lower, np.float64), d), _lean(np.asarray(upper, np.float64), d))
 
+    def __reduce__(self) -> tuple[object, ...]:
+        sides = (side[:1] if lean(side) else side for side in (self.lower, self.upper))
+        return Box.of, (*sides, self.d)  # NumPy would write out one number d times
+
     @property
     def d(self) -> int:
         """The number of coordinates."""
         return len(self.lower)
+
+    @property
+    def lean(self) -> bool:
+        """Whether it is one pair of bounds for all coordinates."""
+        return lean(self.lower) and lean(self.upper)
 
     @cached_property
     def free(self) -> IntArray:
         """The coordinates that can move: lower < upper."""
         return np.flatnonzero(self.lower < self.upper)
 
+    @cached_property
+    def count(self) -> int:
+        """How many can move."""
+        if self.lean:
+            return self.d if self.lower[0] < self.upper[0] else 0
+        return sum(int(np.count_nonzero(self.lower[some] < self.upper[some])) for some in chunks(self.d))
+
+    def over(self, scale: FloatArray | float) -> Box:
+        """Return the same bounds where coordinates are counted in other units."""
+        if self.lean and isinstance(scale, float):
+            return Box.of(self.lower[0] / scale, self.upper[0] / scale, self.d)
+        return Box.of(self.lower / scale, self.upper / scale, self.d)
+
     def clip(self, x: FloatArray) -> FloatArray:
-        """Return the nearest point of the box."""
+        """Return the nearest point of the box; of a place that is inside, itself."""
+        if isinstance(x, Place):
+            out = self.beyond(x)
+            return replaced(x, out, self.place(x, out, np.zeros(len(out))))
         return np.clip(x, self.lower, self.upper)
+
+    def beyond(self, x: FloatArray) -> IntArray:
+        """Return the coordinates of a point that are outside."""
+        if isinstance(x, Place) and self._spans(*x.origin_extent):
+            return x.indices[self._out(x, x.indices)]
+        return np.concatenate([some.start + np.flatnonzero(self._out(x, some)) for some in chunks(self.d)])
+
+    def _out(self, x: FloatArray, where: IntArray | slice) -> BoolArray:
+        here = x[where]
+        return (here < of(self.lower, where)) | (here > of(self.upper, where))
+
+    def holds(self, x: FloatArray, reach: float) -> bool:
+        """Whether it is plain that no coordinate of a place leaves the box if all move by so much."""
+        if not isinstance(x, Place):
+            return False
+        least, most = x.extent
+        return self._spans(least - reach, most + reach)
+
+    def margin(self, x: Place) -> float:
+        """Return how far all coordinates of a place can go, to either side."""
+        least, most = x.extent
+        return min(least - self._tightest[0], self._tightest[1] - most)
+
+    def _spans(self, least: float, most: float) -> bool:
+        """Whether all bounds are farther out than these numbers."""
+        return self._tightest[0] <= least and most <= self._tightest[1]
+
+    @property
+    def width(self) -> float:
+        """How far apart two bounds are, at most."""
+        return float(self.upper[0] - self.lower[0]) if self.lean else float(np.max(self.upper - self.lower))
+
+    @cached_property
+    def narrowest(self) -> float:
+        """How far apart two bounds are, at least."""
+        return float(self.upper[0] - self.lower[0]) if self.lean else float(np.min(self.upper - self.lower))
+
+    @cached_property
+    def _tightest(self) -> tuple[float, float]:
+        """The highest of the lower bounds, and the lowest of the upper ones."""
+        low, high = (bound[:1] if lean(bound) else bound for bound in (self.lower, self.upper))
+        return float(low.max()), float(high.min())
 
     def inside(self, points: FloatArray) -> BoolArray:
         """Return which points, one a row, lie in the box."""
         return np.asarray(((points >= self.lower) & (points <= self.upper)).all(axis=-1))
 
-    def room(self, x: FloatArray, indices: IntArray) -> tuple[FloatArray, FloatArray]:
+    def room(self, x: FloatArray, indices: IntArray | slice) -> tuple[FloatArray, FloatArray]:
         """Return how far these coordinates of x can go down, and up."""
         at = x[indices]
-        return at - _of(self.lower, indices), _of(self.upper, indices) - at
+        return at - of(self.lower, indices), of(self.upper, indices) - at
 
-    def ahead(self, x: FloatArray, indices: IntArray, steps: FloatArray) -> FloatArray:
+    def ahead(self, x: FloatArray, indices: IntArray | slice, steps: FloatArray) -> FloatArray:
         """Return how far these coordinates of x can go in the direction of their steps."""
         down, up = self.room(x, indices)
         return np.where(steps < 0.0, down, up)
 
     def place(self, x: FloatArray, indices: IntArray, steps: FloatArray) -> FloatArray:
         """Return where steps lead, cut at the bounds: the new values of these coordinates."""
-        return np.clip(x[indices] + steps, _of(self.lower, indices), _of(self.upper, indices))
+        return np.clip(x[indices] + steps, of(self.lower, indices), of(self.upper, indices))
 
-    def inward(self, x: FloatArray, indices: IntArray, steps: FloatArray, stretch: float = 1.0) -> FloatArray:
+    def inward(
+        self, x: FloatArray, indices: IntArray | slice, steps: FloatArray, stretch: float = 1.0
+    ) -> FloatArray:
         """Return steps that stay inside, also when multiplied by any number from 0 to `stretch`.
 
         A step without enough room is turned round where the other side has more, and then shortened to
@@ -101,6 +173,35 @@ class SparsePoints(SparseRows):
         span = slice(self.indptr[row], self.indptr[row + 1])
         fill(base, out)
         out[self.indices[span]] = self.values[span]
+
+    def reached(self, row: int, base: Place) -> Place:
+        """Return the place that one row leads to."""
+        return base.replaced(*self.row(row))
+
+
+@record
+class ClippedMoves(Moves):
+    """Displacements of places, each cut at the bounds."""
+
+    box: Box
+
+    def cut(self, where: IntArray | slice, points: FloatArray) -> FloatArray:
+        """Return coordinates as the bounds leave them, written over what they were."""
+        lower, upper = of(self.box.lower, where), of(self.box.upper, where)
+        return np.clip(points, lower, upper, out=points)
+
+    def write(self, row: int, base: FloatArray, out: FloatArray) -> None:
+        """Write `base` displaced by one row into the vector `out`, cut at the bounds."""
+        Moves.write(self, row, base, out)
+        self.cut(slice(0, len(out)), out)
+
+    def part(self, start: int, stop: int) -> ClippedMoves:
+        """Return the rows from `start` up to, not including, `stop`."""
+        return ClippedMoves(self.rows[start:stop], self.box)
+
+    def take(self, rows: IntArray) -> ClippedMoves:
+        """Return the rows that are named."""
+        return ClippedMoves(Moves.take(self, rows).rows, self.box)
 
 
 class Clipped:
@@ -139,14 +240,21 @@ class ClipToBox:
         """Return the same ask with every point inside the box."""
         if ask.base is not self._seen:  # looked at once, as long as asks follow around the same one
             self._seen = ask.base
-            self._base = ask.base if self._box.inside(ask.base) else self._box.clip(ask.base)
+            self._base = self._box.clip(ask.base) if self._leaves(ask.base) else ask.base
         offsets = ask.offsets
         if isinstance(offsets, SparseRows):
             places = self._box.place(ask.base, offsets.indices, offsets.values)
             offsets = SparsePoints(offsets.indptr, offsets.indices, places)
+        elif isinstance(offsets, Moves):
+            if not self._box.holds(ask.base, offsets.reach):
+                offsets = ClippedMoves(offsets.rows, self._box)
         elif not isinstance(offsets, Clipped):
             offsets = Clipped(offsets, self._box)
         return Ask(self._base, offsets, ask.role, ask.reserve)
+
+    def _leaves(self, base: FloatArray) -> bool:
+        """Whether a base has to be cut; a place that is inside is cut to itself."""
+        return isinstance(base, Place) or not self._box.inside(base)
 
 
 def _lean(bound: FloatArray, d: int) -> FloatArray:
@@ -159,7 +267,7 @@ def _lean(bound: FloatArray, d: int) -> FloatArray:
     return kept
 
 
-def _of(bound: FloatArray, indices: IntArray) -> FloatArray | np.float64:
+def of(bound: FloatArray, indices: IntArray | slice) -> FloatArray | np.float64:
     """Return the bounds of some coordinates: one number where all have the same."""
     return bound[0] if lean(bound) else bound[indices]
 

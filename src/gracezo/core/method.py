@@ -63,7 +63,7 @@ class Problem:
     @property
     def free(self) -> int:
         """The number of coordinates that the bounds do not fix."""
-        return self.d if self.bounds is None else len(self.bounds.free)
+        return self.d if self.bounds is None else self.bounds.count
 
 
 class Method(Protocol):

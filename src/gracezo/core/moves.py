@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import field, replace
+from functools import partial
 from typing import Protocol
 
 import numpy as np
@@ -33,16 +34,20 @@ class Move(Protocol):
         """By how much it displaces a coordinate at most."""
         ...
 
-    def pieces(self) -> Iterator[Piece]:
-        """Yield coordinates, each at most once, and their displacements."""
+    def pieces(self, base: FloatArray) -> Iterator[Piece]:
+        """Yield coordinates, each at most once, and their displacements from a base."""
         ...
 
-    def at(self, coordinates: IntArray) -> FloatArray:
-        """Return by how much it displaces these."""
+    def at(self, coordinates: IntArray, base: FloatArray) -> FloatArray:
+        """Return by how much it displaces these from a base."""
         ...
 
     def times(self, factor: float) -> Move:
         """Return the same, longer or shorter."""
+        ...
+
+    def counted_in(self, unit: float) -> Move:
+        """Return the same where coordinates are counted in other units, `unit` of which are one of these."""
         ...
 
     def name(self) -> bytes:
@@ -65,11 +70,11 @@ class Few:
         """By how much it displaces a coordinate at most."""
         return float(np.abs(self.values).max()) if len(self.values) else 0.0
 
-    def pieces(self) -> Iterator[Piece]:
+    def pieces(self, base: FloatArray) -> Iterator[Piece]:
         """Yield it whole."""
         yield self.indices, self.values
 
-    def at(self, coordinates: IntArray) -> FloatArray:
+    def at(self, coordinates: IntArray, base: FloatArray) -> FloatArray:
         """Return by how much it displaces these."""
         found: FloatArray = np.zeros(len(coordinates))
         if len(self.indices):
@@ -87,6 +92,26 @@ class Few:
     def times(self, factor: float) -> Few:
         """Return the same, longer or shorter."""
         return self if factor == 1.0 else Few(self.indices, factor * self.values)
+
+    def counted_in(self, unit: float) -> Few:
+        """Return the same in other units."""
+        return self.times(unit)
+
+
+class Aim(Protocol):
+    """What bounds make of weights around a point, in units of its own."""
+
+    def __call__(self, x: FloatArray, where: IntArray | slice, weights: FloatArray) -> FloatArray:
+        """Return the weights of some coordinates of x as they are taken: others, or the same array."""
+        ...
+
+    def heaviest(self, weight: float) -> float:
+        """Return the largest of them by magnitude, given that of those drawn."""
+        ...
+
+    def name(self) -> tuple[object, ...]:
+        """Return what tells it from others, for a digest."""
+        ...
 
 
 @record
@@ -106,6 +131,8 @@ class Wave:
     indices, values
         Coordinates, ascending, that are displaced by these values in the stead of their weights: by zero, if
         they stay where they are.
+    aim, unit
+        What bounds make of the weights, and what is one for it.
     """
 
     order: Shuffle
@@ -116,6 +143,8 @@ class Wave:
     most: float = 1.0
     indices: IntArray = field(default_factory=lambda: _NONE)
     values: FloatArray = field(default_factory=lambda: _NOTHING)
+    aim: Aim | None = None
+    unit: float = 1.0
 
     def __len__(self) -> int:
         return self.stop - self.start
@@ -123,7 +152,8 @@ class Wave:
     @property
     def reach(self) -> float:
         """By how much it displaces a coordinate at most."""
-        own = abs(self.factor) * self.most * self.order.heaviest
+        heaviest = self.order.heaviest
+        own = abs(self.factor) * self.most * (heaviest if self.aim is None else self.aim.heaviest(heaviest))
         return max(own, float(np.max(np.abs(self.values), initial=0.0)))
 
     @property
@@ -131,16 +161,33 @@ class Wave:
         """How many coordinates, from the first on, its pieces go over, whether they move or not."""
         return self.order.covers(self.start, self.stop)
 
-    def pieces(self, room: FloatArray | None = None) -> Iterator[Piece]:
+    def pieces(self, base: FloatArray, room: FloatArray | None = None) -> Iterator[Piece]:
         """Yield it, some blocks of memory at a time; they may be written into an array of all coordinates."""
         return self.order.pieces(
-            self.start, self.stop, self.factor, self.label, self.indices, self.values, room
+            self.start,
+            self.stop,
+            self.factor,
+            self.label,
+            self.indices,
+            self.values,
+            room,
+            None if self.aim is None else partial(self._aimed, self._inner(base)),
         )
 
-    def at(self, coordinates: IntArray) -> FloatArray:
+    def _inner(self, base: FloatArray) -> FloatArray:
+        """Return a point in the units of the aim."""
+        if self.unit == 1.0:
+            return base
+        return base.times(1.0 / self.unit).stand_in if isinstance(base, Place) else base / self.unit
+
+    def _aimed(self, x: FloatArray, where: IntArray | slice, weights: FloatArray) -> FloatArray:
+        return weights if self.aim is None else self.aim(x, where, weights)
+
+    def at(self, coordinates: IntArray, base: FloatArray) -> FloatArray:
         """Return by how much it displaces these."""
         positions = self.order.positions(coordinates)
-        values = self.factor * self.order.weights(coordinates)
+        weights = self._aimed(self._inner(base), coordinates, self.order.weights(coordinates))
+        values = self.factor * weights
         if self.label is not None:
             values *= self.order.labels(self.label, positions)
         values[(positions < self.start) | (positions >= self.stop)] = 0.0
@@ -153,16 +200,11 @@ class Wave:
         """Return the same, longer or shorter."""
         if factor == 1.0:
             return self
-        return Wave(
-            self.order,
-            self.start,
-            self.stop,
-            factor * self.factor,
-            self.label,
-            self.most,
-            self.indices,
-            factor * self.values,
-        )
+        return replace(self, factor=factor * self.factor, values=factor * self.values)
+
+    def counted_in(self, unit: float) -> Wave:
+        """Return the same in other units; the aim stays in its own."""
+        return replace(self.times(unit), unit=unit * self.unit)
 
     def part(self, start: int, stop: int) -> Wave:
         """Return a part of the slice, without what others displace."""
@@ -179,7 +221,8 @@ class Wave:
     def name(self) -> bytes:
         """Return what tells it from others, for a digest."""
         fields = (self.order.name, self.start, self.stop, self.factor, self.label)
-        return repr(fields).encode() + self.indices.tobytes() + self.values.tobytes()
+        aim = b"" if self.aim is None else repr(self.aim.name()).encode()
+        return repr(fields).encode() + aim + self.indices.tobytes() + self.values.tobytes()
 
 
 @record
@@ -203,7 +246,7 @@ class Moves:
     def write(self, row: int, base: FloatArray, out: FloatArray) -> None:
         """Write `base` displaced by one row into the vector `out`."""
         fill(base, out)
-        for where, values in self.rows[row].pieces():
+        for where, values in self.rows[row].pieces(base):
             out[where] += values
 
     def part(self, start: int, stop: int) -> Moves:
@@ -217,6 +260,10 @@ class Moves:
     def times(self, factor: float) -> Moves:
         """Return all of them longer or shorter."""
         return Moves(tuple(row.times(factor) for row in self.rows))
+
+    def counted_in(self, unit: float) -> Moves:
+        """Return the same in other units."""
+        return Moves(tuple(row.counted_in(unit) for row in self.rows))
 
 
 def stacked(parts: Sequence[SparseRows | Moves]) -> SparseRows | Moves:

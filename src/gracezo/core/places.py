@@ -9,7 +9,7 @@ arrays as long as d is small, and ask what differs by the functions below.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import cast
 
 import numpy as np
@@ -61,9 +61,9 @@ class Place:
         """Return a place of the same origin."""
         return Place(self.origin, indices, values, self._known)
 
-    def _there(self, indices: IntArray) -> FloatArray:
+    def _there(self, where: IntArray | slice) -> FloatArray:
         """Return what the origin is at some coordinates."""
-        return self.origin[indices]
+        return self.origin[where]
 
     def fill(self, out: FloatArray) -> None:
         """Write all coordinates into an array."""
@@ -112,12 +112,18 @@ class Place:
         """Whether its origin is one number."""
         return lean(self.origin)
 
-    def __getitem__(self, indices: IntArray) -> FloatArray:
-        found = self._there(indices)
-        if len(self.indices):
-            places = np.minimum(np.searchsorted(self.indices, indices), len(self.indices) - 1)
-            found = np.where(self.indices[places] == indices, self.values[places], found)
-        return found
+    def __getitem__(self, where: IntArray | slice) -> FloatArray:
+        found = self._there(where)
+        if len(self.indices) == 0:
+            return found
+        if isinstance(where, slice):  # from its start up to its stop
+            low, high = np.searchsorted(self.indices, [where.start, where.stop]).tolist()
+            if low < high:
+                found = found.copy()
+                found[self.indices[low:high] - where.start] = self.values[low:high]
+            return found
+        places = np.minimum(np.searchsorted(self.indices, where), len(self.indices) - 1)
+        return np.where(self.indices[places] == where, self.values[places], found)
 
     def replaced(self, indices: IntArray, values: FloatArray) -> Place:
         """Return the place with these coordinates, all distinct, in the stead of its own."""
@@ -165,6 +171,17 @@ class Place:
         return there if math.isnan(there) else max(there, float(np.max(np.abs(self.values), initial=0.0)))
 
     @property
+    def extent(self) -> tuple[float, float]:
+        """Two numbers between which all coordinates are, as close as the origin allows."""
+        least, most = self.origin_extent
+        return float(np.min(self.values, initial=least)), float(np.max(self.values, initial=most))
+
+    @property
+    def origin_extent(self) -> tuple[float, float]:
+        """The same of the origin."""
+        return self._of_origin("least", _least), self._of_origin("most", _most)
+
+    @property
     def mean_square(self) -> float:
         """The mean of the squared coordinates, up to rounding."""
         before = self._there(self.indices)
@@ -184,7 +201,7 @@ class Scaled(Place):
     Parameters
     ----------
     root, factor
-        The origin of others, and the number.
+        The origin of others, and the number, which is positive.
     indices, values, known
         As of `Place`.
     """
@@ -228,8 +245,8 @@ class Scaled(Place):
     def _sharing(self, indices: IntArray, values: FloatArray) -> Place:
         return Scaled(self._origin, self._factor, indices, values, self._known)
 
-    def _there(self, indices: IntArray) -> FloatArray:
-        return np.asarray(self._origin[indices] * self._factor)
+    def _there(self, where: IntArray | slice) -> FloatArray:
+        return np.asarray(self._origin[where] * self._factor)
 
     def fill(self, out: FloatArray) -> None:
         """Write all coordinates into an array."""
@@ -237,10 +254,15 @@ class Scaled(Place):
         out[self.indices] = self.values
 
     def _of_origin(self, name: str, measure: Callable[[FloatArray], float]) -> float:
-        factor = abs(self._factor) if measure is _largest else self._factor**2
+        factor = self._factor**2 if measure is _squares else self._factor  # which is positive
         if name not in self._known:
             self._known[name] = measure(self._origin) * factor
         return self._known[name]
+
+
+def chunks(size: int) -> Iterator[slice]:
+    """Yield all coordinates, some at a time, so that what is said of them takes little memory."""
+    return (slice(first, min(first + _CHUNK, size)) for first in range(0, size, _CHUNK))
 
 
 def lean(numbers: FloatArray) -> bool:
@@ -309,12 +331,7 @@ def differing(start: FloatArray, x: FloatArray) -> tuple[IntArray, FloatArray]:
         moved = change != 0.0
         return where[moved], change[moved]
     one, two = (_whole(point) for point in (start, x))
-    where = np.concatenate(
-        [
-            first + np.flatnonzero(one[first : first + _CHUNK] != two[first : first + _CHUNK])
-            for first in range(0, len(one), _CHUNK)
-        ]
-    )
+    where = np.concatenate([some.start + np.flatnonzero(one[some] != two[some]) for some in chunks(len(one))])
     return where, two[where] - one[where]
 
 
@@ -346,14 +363,19 @@ def _unpacked(value: float, size: int, indices: IntArray, values: FloatArray) ->
 
 def _largest(x: FloatArray) -> float:
     """Return the largest magnitude, without an array of them."""
-    x = x[:1] if lean(x) else x
-    return max(abs(float(x.max())), abs(float(x.min()))) if len(x) else 0.0
+    return max(abs(_most(x)), abs(_least(x))) if len(x) else 0.0
+
+
+def _least(x: FloatArray) -> float:
+    return float((x[:1] if lean(x) else x).min())
+
+
+def _most(x: FloatArray) -> float:
+    return float((x[:1] if lean(x) else x).max())
 
 
 def _squares(x: FloatArray) -> float:
     """Return the sum of squares, without an array of them."""
     if lean(x):
         return len(x) * float(x[0]) ** 2
-    return sum(
-        float(x[first : first + _CHUNK] @ x[first : first + _CHUNK]) for first in range(0, len(x), _CHUNK)
-    )
+    return sum(float(x[some] @ x[some]) for some in chunks(len(x)))

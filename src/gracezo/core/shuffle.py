@@ -50,6 +50,10 @@ class Label(Protocol):
         ...
 
 
+Aimed: TypeAlias = Callable[[Any, FloatArray], FloatArray]
+"""What bounds make of the weights of coordinates, by index or as a slice: other ones, or the same array."""
+
+
 BLOCK = 2**15
 """Coordinates in a block, about: 256 KB, which stay in the cache while they are worked on."""
 SAMPLE = 2**12
@@ -160,6 +164,22 @@ class Shuffle:
             found = np.where(inside, found, self._last[np.where(inside, 0, coordinates - self._whole)])
         return found
 
+    def blocks(self) -> Iterator[Piece]:
+        """Yield all coordinates and their weights, block after block."""
+        for block in range(self._count):
+            begin = int(self._begins[block])
+            yield slice(block * self._size, (block + 1) * self._size), self._table[begin : begin + self._size]
+        if len(self._last):
+            yield slice(self._whole, self.d), self._last
+
+    def drawn(self, coordinates: IntArray) -> Iterator[Piece]:
+        """Yield all weights that there are, at any coordinates, and those of some."""
+        yield slice(0, len(self._table)), self._table
+        if len(self._last):
+            yield slice(self._whole, self.d), self._last
+        if len(coordinates):
+            yield coordinates, self.weights(coordinates)
+
     def labels(self, label: Label, positions: IntArray) -> FloatArray:
         """Return the labels of positions: the same bits as sets have."""
         rank, q = np.divmod(positions, self._count)
@@ -190,12 +210,14 @@ class Shuffle:
         without: IntArray = _NONE,
         instead: FloatArray | None = None,
         room: FloatArray | None = None,
+        aimed: Aimed | None = None,
     ) -> Iterator[Piece]:
         """Yield the displacements of a slice, factor · label(position) · weight; other ones for some.
 
         The latter are coordinates, ascending: those `without` are displaced by the values `instead`, whether
         they stand in the slice or not; by zero, if none are given. Where an array of all coordinates is given
-        as `room`, the values of blocks are written there instead of into memory of their own.
+        as `room`, the values of blocks are written there instead of into memory of their own. Weights are as
+        they are `aimed`, if at all.
         """
         other = Others(
             without, self.positions(without), np.zeros(len(without)) if instead is None else instead
@@ -204,20 +226,20 @@ class Shuffle:
         first = min(-(-start // n), last)
         outside = (other.positions < start) | (other.positions >= stop)
         if last - first < _SOME:
-            yield from self._few(start, stop, factor, label, other)
+            yield from self._few(start, stop, factor, label, other, aimed)
         else:
             # Of the first rank and of the last, some blocks take part only.
-            edges = [*self._few(start, first * n, factor, label, other)]
-            edges += self._few(last * n, min(stop, self._whole), factor, label, other)
+            edges = [*self._few(start, first * n, factor, label, other, aimed)]
+            edges += self._few(last * n, min(stop, self._whole), factor, label, other, aimed)
             if self.covers(start, stop):
                 covered = without < self._whole
-                yield from self._dense(first, last, factor, label, edges, other.some(covered), room)
+                yield from self._dense(first, last, factor, label, edges, other.some(covered), room, aimed)
                 outside &= ~covered
             else:
                 yield from edges
                 within = (other.positions >= first * n) & (other.positions < last * n)
-                yield from self._sparse(first, last, factor, label, other.some(within))
-            yield from self._few(max(start, self._whole), stop, factor, label, other)
+                yield from self._sparse(first, last, factor, label, other.some(within), aimed)
+            yield from self._few(max(start, self._whole), stop, factor, label, other, aimed)
         outside &= other.values != 0.0
         if np.count_nonzero(outside):
             yield without[outside], other.values[outside]
@@ -228,14 +250,15 @@ class Shuffle:
         return self._whole if last + start // -n >= max(_DENSE * self._size, _SOME) else 0
 
     def _few(
-        self, start: int, stop: int, factor: float, label: Label | None, other: Others
+        self, start: int, stop: int, factor: float, label: Label | None, other: Others, aimed: Aimed | None
     ) -> Iterator[Piece]:
         """Yield a slice by its positions."""
         for begin in range(start, stop, BLOCK):
             end = min(begin + BLOCK, stop)
             positions = np.arange(begin, end)
             where = self._of(positions)
-            values = factor * self.weights(where)
+            weights = self.weights(where)
+            values = factor * (weights if aimed is None else aimed(where, weights))
             if label is not None:
                 values *= self.labels(label, positions)
             here = (other.positions >= begin) & (other.positions < end)
@@ -251,6 +274,7 @@ class Shuffle:
         edges: Sequence[Piece],
         other: Others,
         room: FloatArray | None,
+        aimed: Aimed | None,
     ) -> Iterator[Piece]:
         """Yield what has a rank from `first` up to, not including, `last`, and edges: block after block.
 
@@ -258,7 +282,7 @@ class Shuffle:
         """
         size, n = self._size, self._count
         whole = last - first == size
-        scaled = self._table * factor if whole else self._table
+        scaled = self._table * factor if whole and aimed is None else self._table
         # A product: to choose by a mask that nobody can foresee takes ten times as long.
         inside = factor * ((self._rank >= first) & (self._rank < last))
         ranks = None if label is None else self._rising(label, self._rank)
@@ -274,6 +298,10 @@ class Shuffle:
             values = scaled[begin : begin + size]
             own = None if room is None else room[here]  # where to write, as long as it is the table's
             written = False
+            if aimed is not None:
+                values = aimed(here, values)
+                if whole:
+                    values, written = np.multiply(values, factor, out=own), True
             if not whole:
                 values, written = np.multiply(values, inside[shift : shift + size], out=own), True
             if label is not None and ranks is not None:
@@ -286,7 +314,7 @@ class Shuffle:
             yield here, values
 
     def _sparse(
-        self, first: int, last: int, factor: float, label: Label | None, other: Others
+        self, first: int, last: int, factor: float, label: Label | None, other: Others, aimed: Aimed | None
     ) -> Iterator[Piece]:
         """Yield the same by indices, block after block, each ascending from where its shift begins."""
         size, n, count = self._size, self._count, last - first
@@ -299,6 +327,8 @@ class Shuffle:
             mine = turned[starts[block] : starts[block] + count]
             where = mine + (begin - shift)
             values = self._table.take(mine + (int(self._begins[block]) - shift))
+            if aimed is not None:
+                values = aimed(where, values)
             values *= factor
             if label is not None:
                 ranks = self._rising(label, self._rank.take(mine))

@@ -121,6 +121,6 @@ def whole_run(
     """Run a method from x0, the first query being f(x0)."""
     start = yield from valued(x0, f0, method)
     yield Moved(start)
-    if bounds is not None and len(bounds.free) == 0:
+    if bounds is not None and bounds.count == 0:
         return Finish(Status.NOTHING_TO_FIND, "nothing to find: the bounds fix every coordinate")
     return (yield from method.run(start, key))

@@ -20,7 +20,6 @@ from dataclasses import replace
 import numpy as np
 
 from gracezo.core.asks import Ask, Moved, Point, SparseRows, Steps
-from gracezo.core.box import Box
 from gracezo.core.method import Problem
 from gracezo.core.moves import Moves
 from gracezo.core.places import Place, dense
@@ -88,7 +87,7 @@ class Units:
         unit = self._unit or 1.0
         box, known = problem.bounds, problem.known
         if box is not None and not self._plain:
-            box = Box.of(box.lower / self._scale, box.upper / self._scale, box.d)
+            box = box.over(self._scale)
         return replace(
             problem,
             places=self._places,
@@ -162,7 +161,7 @@ class Units:
         rows = ask.offsets
         if isinstance(rows, Moves):
             assert isinstance(self._scale, float)
-            return Ask(self._base(ask.base), rows.times(self._scale), ask.role, ask.reserve)
+            return Ask(self._base(ask.base), rows.counted_in(self._scale), ask.role, ask.reserve)
         assert isinstance(rows, SparseRows)
         if len(rows.values):
             rows = SparseRows(rows.indptr, rows.indices, rows.values * self._at(rows.indices))

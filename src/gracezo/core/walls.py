@@ -15,8 +15,9 @@ from functools import cached_property
 
 import numpy as np
 
+from gracezo.core.aims import Inward
 from gracezo.core.box import Box
-from gracezo.core.places import Place, replaced
+from gracezo.core.places import Place, lean, replaced
 from gracezo.core.precision import SHOWN, ULP
 from gracezo.core.types import BoolArray, FloatArray, IntArray
 
@@ -38,7 +39,7 @@ class Walls:
     def __init__(self, box: Box | None = None) -> None:
         self.box = box
         self._x: FloatArray = np.zeros(0)
-        whole = box is None or len(box.free) == box.d
+        whole = box is None or box.count == box.d
         self.fixed: IntArray = _NONE if whole or box is None else np.flatnonzero(box.lower == box.upper)
         """Coordinates that cannot move at all."""
         self.stops = box
@@ -50,18 +51,27 @@ class Walls:
         """How far a coordinate can go, at least, to one side or the other: half the mean width of the box."""
         if self.box is None:
             return math.inf
+        if self.box.lean:
+            return 0.5 * (float(self.box.upper[0]) - float(self.box.lower[0]))
         return 0.5 * (float(np.mean(self.box.upper)) - float(np.mean(self.box.lower)))
 
     def stop(self, indices: IntArray, places: FloatArray, fixed: BoolArray) -> None:
         """Let steps of these coordinates end at these places, too; those fixed do not move."""
         lower, upper = (Place.constant(end, len(self._x)).stand_in for end in (-np.inf, np.inf))
         if self.box is not None:
-            lower, upper = self.box.lower, self.box.upper
+            lower, upper = (
+                Place.at(side).stand_in if lean(side) else side for side in (self.box.lower, self.box.upper)
+            )
         x = self._x[indices]
         low, high = lower[indices], upper[indices]
         low = np.where(fixed | (places < x), np.fmax(low, places), low)
         high = np.where(fixed | (places > x), np.fmin(high, places), high)
         self.stops = Box(replaced(lower, indices, low), replaced(upper, indices, high))
+
+    @property
+    def x(self) -> FloatArray:
+        """The present point."""
+        return self._x
 
     def centre(self, x: FloatArray) -> FloatArray:
         """Note the present point; return the coordinates of it that can move."""
@@ -82,22 +92,21 @@ class Walls:
         The latter ahead and behind: a look to both sides needs room on both. Those that have less of it than
         the typical one move by as much less where looks go to both sides, and hold up nobody.
         """
-        if self.box is None:
+        inward = self.inward(indices, weights, reach)
+        if inward is None:
             return weights, None
+        aimed = inward(self._x, indices, weights)
+        return aimed, inward.limits(self._x, indices, aimed)
+
+    def inward(self, indices: IntArray, weights: FloatArray, reach: float) -> Inward | None:
+        """Return what makes a probe stay inside up to ε = `reach`, where these coordinates are typical."""
+        if self.box is None:
+            return None
         if self._central:
-            room = np.minimum(*self.box.room(self._x, indices)) / np.abs(weights)
-            if (typical := float(np.median(room))) > 0.0:
-                weights = weights * np.minimum(room / typical, 1.0)
-        drawn = reach * weights
-        inward = self.box.inward(self._x, indices, drawn)
-        aimed = np.where(inward == drawn, weights, inward / reach)
-
-        def limit(box: Box, steps: FloatArray) -> FloatArray:
-            room = box.ahead(self._x, indices, steps)
-            most: FloatArray = np.full(len(steps), reach)
-            return np.divide(room, np.abs(steps), out=most, where=steps != 0.0)
-
-        return aimed, (limit(self.box, aimed), limit(self.box, -aimed))
+            typical = float(np.median(Inward(self.box, reach).both(self._x, indices, weights)))
+            if typical > 0.0:
+                return Inward(self.box, reach, typical)
+        return Inward(self.box, reach)
 
     def rounded(self, indices: IntArray, steps: FloatArray) -> FloatArray:
         """Return steps from the present point as the precision of x leaves them."""

@@ -38,6 +38,7 @@ from itertools import chain, repeat
 import numpy as np
 import numpy.typing as npt
 
+from gracezo.core.aims import Inward
 from gracezo.core.asks import Ask, Point, Role, SparseRows, Steps
 from gracezo.core.box import Box
 from gracezo.core.gather import gather
@@ -190,6 +191,7 @@ def search_along(
     schedule: Iterator[int],
     variant: Variant,
     random: np.random.Generator,
+    bounds: Box | None = None,
 ) -> Steps[_Found]:
     """Shrink a slice of an order: the first round along the order, the others as `search` does."""
     size = stop - start
@@ -198,14 +200,17 @@ def search_along(
         assert variant.ahead is not None
         labels = Blocks(start, block, variant.ahead)
         last = float(labels(np.array([stop - 1.0]))[0])
+        aim = None if bounds is None else Inward(bounds, eps * last)
+        if aim is not None and aim.idle(at.x, order.heaviest):
+            aim = None
         for factor in (eps, -eps):  # a second attempt is at other points
-            u = Wave(order, start, stop, factor)
+            u = Wave(order, start, stop, factor, aim=aim)
             (value_u,) = yield Ask(at.x, Moves((u,)), Role.PROBE, reserve=2)
             if value_u == at.value:
                 return _Found(_NONE, flat=True)
             if math.isnan(value_u):
                 continue
-            v = Wave(order, start, stop, factor, labels, last)
+            v = Wave(order, start, stop, factor, labels, last, aim=aim)
             (value_v,) = yield Ask(at.x, Moves((v,)), Role.PROBE, reserve=1)
             if not math.isnan(value_v):
                 break
@@ -215,7 +220,7 @@ def search_along(
         if variant.clamp:
             target = min(max(target, 0.0), last)
         start, stop = labels.span(target, stop) if abs(target) <= last else (stop, stop)
-    return (yield from search(at, order.coordinates(start, stop), eps, schedule, variant, random))
+    return (yield from search(at, order.coordinates(start, stop), eps, schedule, variant, random, bounds))
 
 
 def _signs(random: np.random.Generator, count: int, eps: float = 1.0) -> FloatArray:
@@ -269,9 +274,11 @@ class GraCe:
                 for start in range(0, d, n):
                     schedule = chain(self.schedule, repeat(self.schedule[-1]))
                     span = start, min(start + n, d)
-                    searches.append(search_along(at, order, *span, eps, schedule, self.variant, random))
+                    searches.append(
+                        search_along(at, order, *span, eps, schedule, self.variant, random, bounds)
+                    )
                 continue
-            groups = self.variant.deal(random, d if bounds is None else len(bounds.free), n)
+            groups = self.variant.deal(random, d if bounds is None else bounds.count, n)
             for group in groups if bounds is None else [bounds.free[places] for places in groups]:
                 schedule = chain(self.schedule, repeat(self.schedule[-1]))
                 searches.append(search(at, group, eps, schedule, self.variant, random, bounds))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from gracezo.core.asks import Ask, SparseRows
-from gracezo.core.box import SparsePoints
+from gracezo.core.box import ClippedMoves, SparsePoints
 from gracezo.core.moves import Moves, Wave
 from gracezo.core.places import Place, fill
 from gracezo.core.sampling import Seeded
@@ -33,7 +33,7 @@ class PointBuffer:
         if isinstance(offsets, Moves):
             move = offsets.rows[row]
             if isinstance(move, Wave) and move.covers and isinstance(base, Place):
-                self._cover(base, move)
+                self._cover(base, move, offsets)
                 return self._shown
         self._restore(base)
         if isinstance(offsets, SparseRows):
@@ -45,10 +45,11 @@ class PointBuffer:
                 self._buffer[where] = values if isinstance(offsets, SparsePoints) else before + values
         elif isinstance(offsets, Moves) and not getattr(offsets.rows[row], "covers", 0):
             self._touched = []
-            for where, values in offsets.rows[row].pieces():
+            for where, values in offsets.rows[row].pieces(base):
                 before = self._buffer[where]
                 self._touched.append((where, before))
-                self._buffer[where] = before + values
+                ends = before + values
+                self._buffer[where] = offsets.cut(where, ends) if isinstance(offsets, ClippedMoves) else ends
         else:
             offsets.write(row, base, self._buffer)
             self._touched = None
@@ -79,15 +80,20 @@ class PointBuffer:
             self._shown = self._buffer.view()
             self._shown.flags.writeable = False
 
-    def _cover(self, base: Place, move: Wave) -> None:
+    def _cover(self, base: Place, move: Wave, offsets: Moves) -> None:
         """Write a set over whatever stood there."""
         self._fit(len(base))
         buffer, origin, covered = self._buffer, base.origin, move.covers
+        cut = offsets.cut if isinstance(offsets, ClippedMoves) else None
         buffer[covered:] = origin[covered:]
-        for where, values in move.pieces(buffer):
+        for where, values in move.pieces(base.stand_in, buffer):
             if isinstance(where, slice):
                 np.add(origin[where], values, out=buffer[where])
+                if cut is not None:
+                    cut(where, buffer[where])
             else:
-                buffer[where] = origin[where] + values
-        buffer[base.indices] = base.values + move.at(base.indices)
+                ends = origin[where] + values
+                buffer[where] = ends if cut is None else cut(where, ends)
+        ends = base.values + move.at(base.indices, base.stand_in)
+        buffer[base.indices] = ends if cut is None else cut(base.indices, ends)
         self._base, self._touched = base.stand_in, None

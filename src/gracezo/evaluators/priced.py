@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from scipy.sparse import coo_array
 
 from gracezo.core.asks import Ask, Role, SparseRows
-from gracezo.core.box import SparsePoints
+from gracezo.core.box import ClippedMoves, SparsePoints
 from gracezo.core.errors import EvaluationFailure, Irreparable
 from gracezo.core.moves import Moves
 from gracezo.core.places import Place
@@ -129,7 +129,12 @@ def parts(ask: Ask, row: int) -> Iterator[Piece]:
         if len(where):
             yield where, values - base[where] if isinstance(offsets, SparsePoints) else values
     elif isinstance(offsets, Moves):
-        yield from offsets.rows[row].pieces()
+        for where, values in offsets.rows[row].pieces(base):
+            if isinstance(offsets, ClippedMoves):
+                here = base[where]
+                yield where, offsets.cut(where, here + values) - here
+            else:
+                yield where, values
     else:
         point = ask.point(row)
         point -= base

@@ -14,22 +14,23 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
+from gracezo.core.aims import Inward, Roomy
 from gracezo.core.answers import lowest
 from gracezo.core.asks import Ask, OutOfQueries, Point, Role, SparseRows, Steps
 from gracezo.core.box import Box
-from gracezo.core.keys import Key
 from gracezo.core.moves import Few, Move, Wave, moved, rows_of
 from gracezo.core.precision import ULP
-from gracezo.core.shuffle import Shuffle
+from gracezo.core.rest import Rest
 from gracezo.core.types import FloatArray, IntArray, record
 from gracezo.core.walls import Walls
 from gracezo.estimators.noise import POINTS, judge
 from gracezo.methods.auto import constants
 from gracezo.methods.auto.instrument.forward import Differences
-from gracezo.methods.auto.search.order import Rest, drawn
+from gracezo.methods.auto.search.order import drawn
 from gracezo.methods.auto.support.coordinates import Support
 
 
@@ -228,10 +229,7 @@ class Beyond:
         That is what they leave of equally spaced values. The present point is none of these: it lies lower
         than what is around.
         """
-        if self._box is not None:
-            assert isinstance(spacing, Few)
-            whole = self._box.inward(self._at.x, spacing.indices, POINTS * spacing.values)
-            spacing = Few(spacing.indices, whole / POINTS)
+        spacing = self._inward(spacing, POINTS)
         values = yield from self._values([spacing.times(float(place)) for place in range(1, POINTS + 1)])
         level = judge(values)[1] if np.isfinite(values).all() else 0.0
         rounding = constants.TRUST**2 * ULP * float(np.abs(values).max())
@@ -251,9 +249,7 @@ class Beyond:
         found, unchanged, told, lengths = None, 0, 0, 5
         for draw in range(2 * constants.DRAWN if len(rest) else 0):
             length = 4.0 ** -(1 + 3 * draw % lengths)  # all of these, the first two far from each other
-            way = self._direction(rest).times(length)
-            if self._box is not None and isinstance(way, Few):  # what stands at a bound goes inward
-                way = Few(way.indices, self._box.inward(self._at.x, way.indices, way.values))
+            way = self._inward(self._direction(rest).times(length))  # what stands at a bound goes inward
             if draw < 2:
                 found, odd, even = yield from self._sides([way], Role.PROBE)
                 change = max(abs(float(odd[0])), abs(float(even[0])))
@@ -298,10 +294,7 @@ class Beyond:
         """
         length = constants.CLEARLY
         for _ in range(constants.DRAWN if len(rest) else 0):
-            way = self._direction(rest).times(length)
-            if self._box is not None and isinstance(way, Few):  # those that have no room are left out
-                room = np.minimum(*self._box.room(self._at.x, way.indices))
-                way = Few(way.indices, np.where(room >= np.abs(way.values), way.values, 0.0))
+            way = self._roomy(self._direction(rest).times(length))  # those that have no room are left out
             found, odd, even = yield from self._sides([way], Role.PROBE)
             if found is not None:
                 return (yield from self._narrowed(found))
@@ -329,13 +322,31 @@ class Beyond:
         """Return a random direction along coordinates."""
         if isinstance(coordinates, Rest):
             out = coordinates.without
-            order = Shuffle(coordinates.d, Key(int(self._rng.integers(2**63))), drawn)
+            order = coordinates.shuffled(self._rng, drawn)
             return Wave(order, 0, coordinates.d, indices=out, values=np.zeros(len(out)))
         return Few(coordinates, drawn(self._rng, len(coordinates)))
 
-    def _cut(self, step: Move) -> Move:
-        """Return a step as bounds leave it."""
+    def _inward(self, way: Move, times: int = 1) -> Move:
+        """Return a way that stays inside, also when it is gone several times."""
         if self._box is None:
+            return way
+        if isinstance(way, Wave):
+            return replace(way, aim=Inward(self._box, times * abs(way.factor)))
+        assert isinstance(way, Few)
+        return Few(way.indices, self._box.inward(self._at.x, way.indices, times * way.values) / times)
+
+    def _roomy(self, way: Move) -> Move:
+        """Return a way without what has no room for it on both sides."""
+        if self._box is None:
+            return way
+        if isinstance(way, Wave):
+            return replace(way, aim=Roomy(self._box, abs(way.factor)))
+        assert isinstance(way, Few)
+        return Few(way.indices, Roomy(self._box, 1.0)(self._at.x, way.indices, way.values))
+
+    def _cut(self, step: Move) -> Move:
+        """Return a step as bounds leave it; of very many coordinates the engine cuts it."""
+        if self._box is None or isinstance(step, Wave):
             return step
         assert isinstance(step, Few)
         here = self._at.x[step.indices]

@@ -300,15 +300,16 @@ def sizes_of(problem: Problem, x: FloatArray) -> FloatArray:
     if problem.scale is not None:
         return problem.scale[:1] if lean(problem.scale) else problem.scale
     box = problem.bounds
-    room = (
-        np.full(1, np.inf) if box is None else np.where(box.upper > box.lower, box.upper - box.lower, np.inf)
-    )
+    room = np.full(1, np.inf)
+    if box is not None:  # one width, if all coordinates have the same
+        lower, upper = (side[:1] if box.lean else side for side in (box.lower, box.upper))
+        room = np.where(upper > lower, upper - lower, np.inf)
     away = _away(x)
-    if box is None:
+    if box is None or (box.lean and not np.isfinite(room[0])):
         if len(away) and float(np.log10(away).std()) > constants.DECADES:
             x = dense(x)
             return np.where(x != 0.0, np.abs(x), 1.0)
-    else:
+    elif not box.lean:
         sizes = np.where(np.isfinite(room), room, np.abs(x))
         known = sizes > 0.0
         if known.any() and float(np.log10(sizes[known]).std()) > constants.DECADES:

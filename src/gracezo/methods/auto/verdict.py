@@ -30,6 +30,7 @@ import numpy as np
 from gracezo.core.answers import lowest
 from gracezo.core.asks import MARGIN, Ask, Moved, OutOfQueries, Point, Role, SparseRows, Steps
 from gracezo.core.box import Box
+from gracezo.core.rest import Rest, written
 from gracezo.core.result import Finish, Status
 from gracezo.core.steps import relayed
 from gracezo.core.types import FloatArray, IntArray, record
@@ -37,7 +38,6 @@ from gracezo.methods.auto import constants
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.instrument.look import asked_all
 from gracezo.methods.auto.search import Search
-from gracezo.methods.auto.search.order import Rest, written
 from gracezo.methods.auto.support.coordinates import Support
 
 R = TypeVar("R")

@@ -16,6 +16,7 @@ from gracezo.core.asks import Ask, Point, Steps
 from gracezo.core.box import Box
 from gracezo.core.keys import Key
 from gracezo.core.method import Problem
+from gracezo.core.places import Place, dense
 from gracezo.core.types import FloatArray
 from gracezo.methods.auto.ways import Ledger
 from gracezo.methods.auto.ways.sparse import Sparse
@@ -190,6 +191,24 @@ def test_sets_go_to_the_farther_bounds_and_what_is_lower_is_kept() -> None:
     changed = [np.flatnonzero(x != start.x) for x in asked]
     assert len(np.unique(np.concatenate(changed))) == 30  # none of them twice
     np.testing.assert_array_equal(end.x[moved], np.where(moved % 2, 3.0, -1.0))
+
+
+def test_sets_of_very_many_coordinates_are_drawn_without_writing_these_down() -> None:
+    d = 200_000
+    box = Box.of(-1.0, 3.0, d)
+    way = Far(Sparse(Problem(d, bounds=box, places=True), Ledger(1)), 1, Key(3).generator())
+    start = Point(Place.at(np.where(np.arange(d) % 2, 0.0, 2.0)).stand_in, 5.0)
+    first, asked = told(way.leg(start), [6.0, 4.5])
+    end, more = told(way.leg(first), [4.0])
+    sets = [
+        np.flatnonzero(x != before) for before, x in ((dense(start.x), asked[0]), (dense(start.x), asked[1]))
+    ]
+    sets.append(np.flatnonzero(more[0] != dense(first.x)))
+    assert [len(some) for some in sets] == [math.isqrt(d)] * 3
+    assert len(np.unique(np.concatenate(sets))) == 3 * math.isqrt(d)  # none of them twice
+    moved = np.concatenate(sets[1:])
+    np.testing.assert_array_equal(end.x[moved], np.where(moved % 2, 3.0, -1.0))
+    np.testing.assert_array_equal(dense(end.x), more[0])
 
 
 def test_sets_that_fail_four_times_are_halved_until_none_is_left() -> None:

@@ -359,7 +359,7 @@ class Corner:
         if len(values) < len(places):
             raise OutOfQueries
         known = np.where(np.isnan(values), math.inf, values)
-        return [Point(ask.point(row), float(value)) for row, value in enumerate(known)]
+        return [Point(ask.reached(row), float(value)) for row, value in enumerate(known)]
 
     def _slope(self, one: Point, two: Point) -> float:
         return (two.value - one.value) / float(two.x[self._coordinate] - one.x[self._coordinate])

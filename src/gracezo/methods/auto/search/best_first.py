@@ -12,6 +12,7 @@ from collections.abc import Callable
 import numpy as np
 
 from gracezo.core.asks import Point, Role, Steps
+from gracezo.core.rest import Rest
 from gracezo.core.types import IntArray
 from gracezo.core.walls import Walls
 from gracezo.methods.auto import constants
@@ -22,7 +23,7 @@ from gracezo.methods.auto.instrument.look import Change, Request
 from gracezo.methods.auto.search.alone import Found
 from gracezo.methods.auto.search.groups import Group
 from gracezo.methods.auto.search.inquiry import Cut, Inquiries, Inquiry, Outcome, Taken
-from gracezo.methods.auto.search.order import LongOrder, Order, Rest, drawn
+from gracezo.methods.auto.search.order import LongOrder, Order, drawn, mean_square
 from gracezo.methods.auto.search.queue import Cutting, Partition, Price, Running, price
 
 
@@ -117,7 +118,8 @@ class Search:
         single = self._differences.single
         evidence = past.evidence if past is not None and self.complete else ()
         if isinstance(coordinates, Rest):
-            return Partition(LongOrder(coordinates, rng), about, evidence)
+            reach = max(single(1.0, about), far * single(len(coordinates) * mean_square(), about))
+            return Partition(LongOrder(coordinates, rng, self._walls, reach), about, evidence)
         order = rng.permutation(coordinates)
         weights = drawn(rng, len(order))
         reach = max(single(1.0, about), far * single(float(weights @ weights), about))

@@ -23,6 +23,7 @@ from scipy.special import ndtri, stdtrit
 from gracezo.core.asks import Ask, OutOfQueries, Point, Steps
 from gracezo.core.box import Box
 from gracezo.core.keys import Key
+from gracezo.core.rest import outside
 from gracezo.core.result import GradientEstimate
 from gracezo.core.steps import in_batches, relayed
 from gracezo.core.types import FloatArray, IntArray
@@ -33,7 +34,6 @@ from gracezo.methods.auto.belief import Belief
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.instrument.look import answered
 from gracezo.methods.auto.search.alone import Slope, Slopes
-from gracezo.methods.auto.search.order import outside
 from gracezo.methods.auto.search.to_the_end import Allowance, TooDear, WholeSearch
 
 # The noise is measured with some five degrees of freedom: by so much errors have to be wider for 95 % of

@@ -7,7 +7,8 @@ harm. (A single look stays on the side that the weights have chosen: behind it t
 bound.) Within a window labels keep away from 0, so that a sum of 0 means that nothing is there.
 
 Of very many coordinates the order is never written down (`core/shuffle.py`), and sums over large slices of it
-are those of the mean square of a weight. No bound holds any of them then.
+are those of the mean square of a weight. What bounds make of the weights (`core/aims.py`) is decided anew for
+each set; the room of a large slice is that of the whole order.
 """
 
 from __future__ import annotations
@@ -16,10 +17,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from gracezo.core.keys import Key
+from gracezo.core.bounded_shuffle import BoundedShuffle
 from gracezo.core.moves import Few, Move, Wave
-from gracezo.core.shuffle import SAMPLE, Shuffle
+from gracezo.core.rest import Rest
+from gracezo.core.shuffle import SAMPLE
 from gracezo.core.types import BoolArray, FloatArray, IntArray
+from gracezo.core.walls import Walls
 from gracezo.methods.auto import constants
 from gracezo.methods.auto.instrument.look import EVERYWHERE, Along, Room
 
@@ -220,10 +223,17 @@ class LongOrder(Order):
         The coordinates.
     rng
         Where order and weights are drawn from.
+    walls
+        The bounds around the present point.
+    reach
+        The largest ε of one query to expect.
     """
 
-    def __init__(self, rest: Rest, rng: np.random.Generator) -> None:
-        self._shuffle = Shuffle(rest.d, Key(int(rng.integers(2**63))), drawn)
+    def __init__(
+        self, rest: Rest, rng: np.random.Generator, walls: Walls | None = None, reach: float = 0.0
+    ) -> None:
+        self._shuffle = rest.shuffled(rng, drawn)
+        self._bounded = None if walls is None else BoundedShuffle.around(self._shuffle, walls, reach)
         self._set_out(rest.without)
         self._at_start = self._gone, self._lost
         self._moments = {}
@@ -236,7 +246,13 @@ class LongOrder(Order):
         positions = self._shuffle.positions(coordinates)
         order = np.argsort(positions)
         self._gone: IntArray = positions[order]
-        self._lost: FloatArray = self._shuffle.weights(coordinates)[order] ** 2
+        self._lost: FloatArray = self._aimed(coordinates)[order] ** 2
+
+    def _aimed(self, coordinates: IntArray) -> FloatArray:
+        """Return the weights of coordinates, whether they have been taken out or not."""
+        if self._bounded is None:
+            return self._shuffle.weights(coordinates)
+        return self._bounded.aimed(coordinates)
 
     def __len__(self) -> int:
         return len(self._shuffle)
@@ -253,24 +269,29 @@ class LongOrder(Order):
         low, high = np.searchsorted(gone, [start, stop]).tolist()
         if high - low == stop - start:
             return 0.0
-        return self._shuffle.squares(start, stop) - float(lost[low:high].sum())
+        order = self._shuffle if self._bounded is None else self._bounded
+        return order.squares(start, stop) - float(lost[low:high].sum())
 
     def room(self, start: int, stop: int) -> Room:
-        """Return room everywhere: there are no bounds."""
-        return EVERYWHERE
+        """Return the largest ε at which no coordinate of a slice leaves the bounds."""
+        if self._bounded is None:
+            return EVERYWHERE
+        ahead, behind = self._bounded.room(start, stop)
+        return Room(ahead, min(ahead, behind))
 
     def move(self, start: int, stop: int, labels: Labels | None = None) -> Move:
         """Return the displacement of a slice by its weights, times the labels of a window there."""
         if stop - start > SAMPLE:
             label = None if labels is None else Window(start, stop - start, labels)
-            return Wave(self._shuffle, start, stop, 1.0, label, 1.0, self._out, np.zeros(len(self._out)))
+            aim = None if self._bounded is None else self._bounded.aim
+            return Wave(self._shuffle, start, stop, 1.0, label, 1.0, self._out, np.zeros(len(self._out)), aim)
         weights = self._weights(start, stop)
         if labels is not None:
             weights = weights * labels.labels(stop - start)
         return Few(self._shuffle.coordinates(start, stop), weights)
 
     def _weights(self, start: int, stop: int) -> FloatArray:
-        weights = self._shuffle.weights(self._shuffle.coordinates(start, stop))
+        weights = self._aimed(self._shuffle.coordinates(start, stop))
         weights[self.gone(start, stop)] = 0.0
         return weights
 
@@ -324,37 +345,10 @@ class LongOrder(Order):
 
     def written(self) -> Order:
         """Return the same, written down: for those who measure each coordinate."""
-        return Order(self._shuffle.coordinates(0, len(self)), self._weights(0, len(self)))
-
-
-@dataclass(frozen=True, eq=False)
-class Rest:
-    """All of very many coordinates but some, which are named, ascending."""
-
-    d: int
-    without: IntArray
-
-    def __len__(self) -> int:
-        return self.d - len(self.without)
-
-    def written(self) -> IntArray:
-        """Return them, written down."""
-        return np.delete(np.arange(self.d), self.without)
-
-
-def outside(d: int, *taken: IntArray, places: bool = False) -> IntArray | Rest:
-    """Return all coordinates but those taken; not written down, where points are places."""
-    if places:
-        return Rest(d, np.unique(np.concatenate(taken)))
-    free: BoolArray = np.ones(d, np.bool_)
-    for coordinates in taken:
-        free[coordinates] = False
-    return np.flatnonzero(free)
-
-
-def written(coordinates: IntArray | Rest) -> IntArray:
-    """Return coordinates, written down."""
-    return coordinates.written() if isinstance(coordinates, Rest) else coordinates
+        coordinates, weights = self._shuffle.coordinates(0, len(self)), self._weights(0, len(self))
+        return Order(
+            coordinates, weights, None if self._bounded is None else self._bounded.limits(coordinates)
+        )
 
 
 def mean_square() -> float:

@@ -16,13 +16,14 @@ import math
 import numpy as np
 
 from gracezo.core.asks import OutOfQueries
+from gracezo.core.rest import Rest
 from gracezo.core.types import FloatArray, IntArray
 from gracezo.methods.auto import constants
 from gracezo.methods.auto.belief import Evidences
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.search.best_first import Search
 from gracezo.methods.auto.search.groups import Group, moment
-from gracezo.methods.auto.search.order import Order, Rest, mean_square
+from gracezo.methods.auto.search.order import Order, mean_square
 from gracezo.methods.auto.search.queue import Partition, Price
 from gracezo.methods.auto.ways import Ledger
 

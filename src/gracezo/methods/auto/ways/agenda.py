@@ -19,13 +19,13 @@ import numpy as np
 from gracezo.core.asks import Point
 from gracezo.core.keys import Key
 from gracezo.core.method import Problem
+from gracezo.core.rest import Rest, outside
 from gracezo.core.types import IntArray, record
 from gracezo.core.walls import Walls
 from gracezo.methods.auto import constants
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.instrument.look import Request, together
 from gracezo.methods.auto.search import Search
-from gracezo.methods.auto.search.order import Rest, outside
 from gracezo.methods.auto.support.coordinates import Support
 from gracezo.methods.auto.support.refresh import Refresh
 from gracezo.methods.auto.ways import Ledger

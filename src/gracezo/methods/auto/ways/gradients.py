@@ -29,13 +29,13 @@ from gracezo.core.asks import Ask, OutOfQueries, Point, Role, SparseRows, Steps
 from gracezo.core.keys import Key
 from gracezo.core.places import replaced, same
 from gracezo.core.precision import ROOT
+from gracezo.core.rest import Rest, written
 from gracezo.core.types import FloatArray, IntArray
 from gracezo.core.walls import Walls
 from gracezo.methods.auto import constants
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.instrument.line import line_search
 from gracezo.methods.auto.instrument.look import asked_all
-from gracezo.methods.auto.search.order import Rest, written
 from gracezo.methods.auto.verdict import coupled
 from gracezo.methods.auto.ways import Ledger, Offer
 from gracezo.methods.auto.ways.sparse import Sparse

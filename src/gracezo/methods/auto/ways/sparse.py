@@ -14,6 +14,7 @@ from gracezo.core.keys import Key
 from gracezo.core.method import Problem
 from gracezo.core.moves import Few
 from gracezo.core.precision import SHOWN
+from gracezo.core.rest import Rest, outside
 from gracezo.core.result import Finish
 from gracezo.core.steps import relayed
 from gracezo.core.types import FloatArray, IntArray
@@ -25,7 +26,6 @@ from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.instrument.look import Heard, answered
 from gracezo.methods.auto.search import Search
 from gracezo.methods.auto.search.alone import Found
-from gracezo.methods.auto.search.order import Rest, outside
 from gracezo.methods.auto.support.coordinates import Support
 from gracezo.methods.auto.support.refresh import Refresh
 from gracezo.methods.auto.verdict import Again, Verdict, measured_again, mixed

@@ -36,20 +36,23 @@ from functools import cached_property
 
 import numpy as np
 
+from gracezo.core.aims import FarEnd
 from gracezo.core.answers import lowest
 from gracezo.core.asks import Ask, OutOfQueries, Point, Role, SparseRows, Steps
 from gracezo.core.box import Box
-from gracezo.core.places import dense, replaced
+from gracezo.core.moves import Few, Wave, moved, rows_of
+from gracezo.core.places import dense, differing, replaced
 from gracezo.core.precision import ROOT, SHOWN, ULP
+from gracezo.core.rest import Deck, Rest, written
 from gracezo.core.steps import noting
 from gracezo.core.types import FloatArray, IntArray
 from gracezo.core.walls import BEYOND, Walls
 from gracezo.methods.auto import constants
-from gracezo.methods.auto.search.order import Rest, written
 from gracezo.methods.auto.ways import Offer
 from gracezo.methods.auto.ways.sparse import Sparse
 
 _NONE: IntArray = np.zeros(0, np.int64)
+_NOTHING: FloatArray = np.zeros(0)
 
 
 @dataclass(eq=False)
@@ -278,18 +281,22 @@ def improvement(mean: float, deviation: float) -> float:
     return deviation * density - mean * 0.5 * math.erfc(ratio / math.sqrt(2.0))
 
 
-def to_the_far_end(at: Point, box: Box, sets: Sequence[IntArray]) -> Steps[tuple[Point, FloatArray]]:
-    """Move sets of coordinates, each by itself, to their farther bounds.
+def to_the_far_end(at: Point, box: Box, sets: Sequence[IntArray | Wave]) -> Steps[tuple[Point, FloatArray]]:
+    """Move sets of coordinates, each by itself, to their farther bounds; very large ones are waves.
 
     Return where the best of them leads, which need not be lower, and by how much each has changed f.
     """
-    steps = [np.where(up >= down, up, -down) for down, up in (box.room(at.x, some) for some in sets)]
-    rows = SparseRows.stack([SparseRows.single(*move) for move in zip(sets, steps, strict=True)])
-    values = yield Ask(at.x, rows, Role.STEP)
+    far = FarEnd(box)
+    moves = [some if isinstance(some, Wave) else Few(some, far(at.x, some, _NOTHING)) for some in sets]
+    values = yield Ask(at.x, rows_of(moves), Role.STEP)
     best = lowest(values)
-    some, value = sets[best], float(values[best])
-    ends = np.where(steps[best] >= 0.0, box.upper[some], box.lower[some])
-    return Point(replaced(at.x, some, ends), math.inf if math.isnan(value) else value), values - at.value
+    move, value = moves[best], float(values[best])
+    if isinstance(move, Few):
+        ends = np.where(move.values >= 0.0, box.upper[move.indices], box.lower[move.indices])
+        x = replaced(at.x, move.indices, ends)
+    else:
+        x = box.clip(moved(at.x, move))
+    return Point(x, math.inf if math.isnan(value) else value), values - at.value
 
 
 def off_the_plateau(sparse: Sparse, at: Point, rng: np.random.Generator) -> Steps[tuple[Point, bool]]:
@@ -298,14 +305,22 @@ def off_the_plateau(sparse: Sparse, at: Point, rng: np.random.Generator) -> Step
     Return the lowest point, and whether f has changed at all.
     """
     box, free = sparse.walls.box, sparse.free
-    if box is None or not math.isfinite(sparse.walls.reach) or isinstance(free, Rest):
+    if box is None or not math.isfinite(sparse.walls.reach):
         return at, False
-    sets: list[IntArray] = []
+    sets: list[IntArray | Wave] = []
     for _ in range(constants.PATIENCE):
-        drawn = rng.permutation(written(free))
-        sets += [np.sort(half) for half in np.array_split(drawn, 2) if len(half)]
+        sets += _halves(free, box, rng)
     lower, changes = yield from to_the_far_end(at, box, sets)
     return lower if lower.value < at.value else at, bool((changes != 0.0).any())
+
+
+def _halves(free: IntArray | Rest, box: Box, rng: np.random.Generator) -> list[IntArray | Wave]:
+    """Return both halves of coordinates at random; of very many, what moves them to their farther bounds."""
+    if isinstance(free, Rest):
+        out, middle = free.without, free.d // 2
+        whole = Wave(free.shuffled(rng), 0, free.d, indices=out, values=np.zeros(len(out)), aim=FarEnd(box))
+        return [whole.part(0, middle), whole.part(middle, free.d)]
+    return [np.sort(half) for half in np.array_split(rng.permutation(free), 2) if len(half)]
 
 
 class Far:
@@ -326,13 +341,9 @@ class Far:
     def __init__(self, sparse: Sparse, batch: int, rng: np.random.Generator) -> None:
         self._sparse = sparse
         self._batch = batch
-        self._rng = rng
-        free = sparse.free
-        self._size = 0 if isinstance(free, Rest) else math.isqrt(len(free))  # too many are not written down
+        self._size = math.isqrt(len(sparse.free)) if math.isfinite(sparse.walls.reach) else 0
         self._kept = 0  # sets
-        self._left = free  # what was not moved yet
-        # What of it was not tried yet in sets of this size, in random order.
-        self._order: IntArray = rng.permutation(written(free)) if self._size else _NONE
+        self._deck = Deck(sparse.free if self._size else _NONE, rng)  # not tried yet in sets of this size
 
     def offer(self, here: Point) -> Offer | None:
         """Return what all sets promise; None where there is no far end, or sets were tried in vain."""
@@ -347,7 +358,7 @@ class Far:
     def leg(self, here: Point) -> Steps[Point]:
         """Try sets until one is kept; return the present point."""
         for _ in range(round(constants.TRUST) + self._kept):
-            while len(self._order) < self._batch * self._size:
+            while len(self._deck) < self._batch * self._size:
                 self._halve()
             if self._size < 2:
                 return here
@@ -364,17 +375,16 @@ class Far:
     def _halve(self) -> None:
         """Go on with sets of half the size, of all that was not moved."""
         self._size //= 2
-        self._order = self._rng.permutation(written(self._left))
+        self._deck.shuffle()
 
     def _tried(self, at: Point) -> Steps[Point]:
         """Move some sets, each by itself; return where the best of them leads."""
         box = self._sparse.walls.box
         assert box is not None, "it has offered nothing without bounds"
-        n = self._batch * self._size
-        drawn, self._order = self._order[:n], self._order[n:]
-        sets = np.sort(drawn.reshape(self._batch, self._size))
-        moved, _ = yield from to_the_far_end(at, box, list(sets))
-        if moved.value < at.value:
+        drawn = self._deck.draw(self._batch * self._size)
+        sets = [np.sort(some) for some in np.array_split(drawn, self._batch)]
+        reached, _ = yield from to_the_far_end(at, box, sets)
+        if reached.value < at.value:
             self._kept += 1
-            self._left = np.setdiff1d(written(self._left), np.flatnonzero(moved.x != at.x))
-        return moved
+            self._deck.remove(differing(at.x, reached.x)[0])
+        return reached
