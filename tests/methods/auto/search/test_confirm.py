@@ -18,8 +18,8 @@ from gracezo.methods.auto.belief import Belief
 from gracezo.methods.auto.instrument.central import Pairs
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.instrument.look import EVERYWHERE, Change, Request
-from gracezo.methods.auto.search.alone import Found, Kink, Wrong
-from gracezo.methods.auto.search.confirm import Answer, Candidate, Confirmation
+from gracezo.methods.auto.search.alone import Candidate, Found, Kink, Wrong
+from gracezo.methods.auto.search.confirm import Answer, Confirmation
 
 Line = Callable[[float], float]
 """How f changes along the coordinate, downhill."""
@@ -202,6 +202,50 @@ class TestBlurred:
         assert answer.error < 1e-5
         assert answer.taken == answer.slope
         assert answer.blur == answer.error
+
+    @pytest.mark.parametrize("met", [0, 5])
+    @pytest.mark.parametrize("u", [-3.35, 3.35])
+    def test_a_slope_that_holds_another_one_is_not_taken_for_curvature(self, u: float, met: int) -> None:
+        """The sums say 3.35, and far away 0.945 is as good with a curvature that is ten times larger."""
+        differences = Differences()
+        differences.centre(np.zeros(1), 20.0)
+        differences.curvatures.assume(1.0)
+        for _ in range(met):
+            differences.curvatures.meet(1.0)
+        confirmation = Confirmation(differences, believing(), Walls(), complete=True)
+
+        def line(x: float) -> float:
+            return 0.5 * x * x - 0.945 * x
+
+        answer, requests = asked(confirmation, candidate(u, 1e-8, single=False), line)
+        assert answer == Wrong()
+        assert lengths(requests)[1] < 1e-3 * lengths(requests)[0] < 1e-3  # and then near by
+        answer, requests = asked(confirmation, candidate(u, 1e-8), line)
+        assert isinstance(answer, Found)
+        assert answer.slope == pytest.approx(math.copysign(0.945, u), abs=4.0 * answer.error)
+        assert answer.error >= abs(u) - 0.946  # by as much the sums are contradicted
+        assert len(requests) == 2
+
+    def test_a_cubic_term_is_no_kink(self) -> None:
+        """Probed uphill, and bent as no other one: two looks farther away made another slope of it."""
+        confirmation = self.confirmation(complete=True)
+        answer, requests = asked(confirmation, candidate(1.0, 1e-9), lambda x: 2.0 * x * x - x + 5.0 * x**3)
+        assert isinstance(answer, Found)
+        assert answer.slope == pytest.approx(1.0, abs=4.0 * answer.error)
+        assert answer.error < 1e-6
+        assert answer.curvature == pytest.approx(4.0, rel=0.01)
+        assert len(requests) == 2
+
+    def test_what_is_no_curvature_for_certain_is_an_error_of_the_slope(self) -> None:
+        confirmation = Confirmation(TestDown().differences(1.0), believing(), Walls(), complete=True)
+        answer, _ = asked(confirmation, candidate(-1.0, 1e-7), lambda x: -(1.0 + 3e-7) * x)
+        assert isinstance(answer, Found)
+        assert math.isnan(answer.curvature)
+        assert answer.error == pytest.approx(math.hypot(1e-7, 3e-7), rel=0.01)
+        answer, _ = asked(confirmation, candidate(-1.0, 1e-7), lambda x: 0.2 * x * x - x)
+        assert isinstance(answer, Found)
+        assert answer.curvature == pytest.approx(0.4, rel=0.01)
+        assert answer.error == 1e-7
 
     def test_what_bends_more_than_those_met_is_no_other_coordinate(self) -> None:
         look = candidate(-1.0, 0.02, single=False)

@@ -225,6 +225,41 @@ def test_coordinates_of_a_rippled_function_are_no_kinks(seed: int) -> None:
         assert value == pytest.approx((ackley(x + step) - ackley(x - step)) / 2e-7, rel=1e-3)
 
 
+def test_no_slope_is_claimed_that_another_measurement_contradicts() -> None:
+    """Power laws, and equal slopes that are many; curvatures of both signs, or over four orders; cubic terms.
+
+    A look far away took what another spike had added to a sum for curvature; what is by subtraction was wrong
+    by what the first one found was blurred; and curvatures that cancel in the mean were in no error.
+    """
+    shares: list[float] = []
+    for seed in range(70, 100):
+        rng = np.random.default_rng([seed, 16])
+        d = int(rng.integers(40, 200))
+        signs = rng.choice([-1.0, 1.0], d)
+        slopes = signs * (1.0 + rng.permutation(d)) ** -rng.uniform(1.0, 2.5)
+        if seed % 2:
+            slopes = signs * (rng.random(d) < rng.choice([0.1, 0.4]))
+        bends = rng.uniform(-1.0, 1.0, d) if seed % 4 < 2 else 10.0 ** rng.uniform(-2.0, 2.0, d)
+        cubes, level = rng.uniform(-0.5, 0.5, d), float(np.abs(slopes).sum())
+
+        def fun(
+            x: FloatArray,
+            g: FloatArray = slopes,
+            h: FloatArray = bends,
+            c: FloatArray = cubes,
+            b: float = level,
+        ) -> float:
+            return float(b + g @ x + 0.5 * h @ x**2 + c @ x**3)
+
+        found = gracezo.estimate_gradient(fun, np.zeros(d), seed=seed)
+        misses = np.abs(found.values - slopes[found.indices])
+        assert np.all(misses <= 4.0 * found.errors + 1e-4)
+        assert found.queries <= 1.1 * d + 10
+        shares += (misses / found.errors).tolist()
+    assert np.mean(np.array(shares) <= 2.0) >= 0.95
+    assert np.mean(np.array(shares) <= 4.0) >= 0.99
+
+
 def test_errors_hold_where_one_coordinate_alone_bends() -> None:
     """The first that are met do not bend, so that nothing tells which of all coordinates does."""
     shares = []
@@ -238,7 +273,7 @@ def test_errors_hold_where_one_coordinate_alone_bends() -> None:
         shares += (misses / found.errors).tolist()
     # What links two coordinates is in no error: it is told by none that is asked alone.
     assert max(shares) < 10.0
-    assert np.mean(np.array(shares) <= 2.0) >= 0.8
+    assert np.mean(np.array(shares) <= 2.0) >= 0.85
 
 
 @pytest.mark.parametrize("tol", [None, 1e-2, 1e-4])

@@ -337,13 +337,12 @@ def test_a_spike_through_background_is_named(tau: float) -> None:
         outcome, queries = named(world, group, world.inquiries(complete=True), 20)
         assert outcome.found is not None
         assert outcome.found.coordinate == spike
-        blur = tau * math.sqrt(world.order.left(0, 1000))  # of the whole group, at its worst
-        assert outcome.found.slope == pytest.approx(world.gradient[spike], abs=8.0 * blur + 1e-6)
+        assert outcome.found.slope == pytest.approx(world.gradient[spike], abs=1e-6)  # whatever blurs sums
         assert outcome.taken is not None
         assert world.order.coordinates[outcome.taken.position] == spike
         spent.append(queries)
-    # K and a look; labels on the candidates where background leaves several of them.
-    assert np.mean(spent) <= {0.0: 2.0, 1e-4: 6.0, 1e-3: 8.0, 5e-3: 12.0}[tau]
+    # K and a look, or two where the slope is blurred; labels where background leaves several candidates.
+    assert np.mean(spent) <= {0.0: 2.0, 1e-4: 6.5, 1e-3: 8.0, 5e-3: 12.0}[tau]
 
 
 def test_what_is_found_is_taken_out_of_its_group() -> None:

@@ -1,14 +1,12 @@
 """How far to move: the size ε of a difference, and the error that it leaves.
 
-A set S with weights w has the directional derivative U(S) = w·∇f. One query
-at distance ε gives U + ½·ε·C(S) + rounding/ε with C(S) = wᵀHw. The best ε
-balances the two errors: ε = sqrt(2·rounding / C(S)). So it has to follow the
-size of the set, and C has to be that of the set: it is measured on the whole
-space by asking it at two distances, and shared out by squared weight.
+A set S with weights w has the directional derivative U(S) = w·∇f. One query at distance ε gives
+U + ½·ε·C(S) + rounding/ε with C(S) = wᵀHw. The best ε balances the two errors: ε = sqrt(2·rounding / C(S)).
+So it has to follow the size of the set, and C has to be that of the set: it is measured on the whole space by
+asking it at two distances, and shared out by squared weight.
 
-With noise of standard deviation σ, that error grows like sqrt(σ·C), and soon
-hides every label. Then looks go to both sides and farther (`central.py`), where
-f is smooth. At kinks single queries remain.
+With noise of standard deviation σ, that error grows like sqrt(σ·C), and soon hides every label. Then looks go
+to both sides and farther (`central.py`), where f is smooth. At kinks single queries remain.
 """
 
 from __future__ import annotations
@@ -115,13 +113,6 @@ class Curvatures:
         self._typical, self.varied = math.nan, 1.0
         """How badly the typical one stands in for a single one: the share of a step's gain that it loses."""
 
-    def forget(self) -> None:
-        """Forget what was learned."""
-        self.mean, self._flattest, self._typical, self.varied = math.nan, math.inf, math.nan, 1.0
-        self._shown = 0.0
-        self._lost = 0.0, math.inf
-        self._met.clear()
-
     def assume(self, mean: float, shown: float = 0.0) -> None:
         """Take the curvature of an anonymous coordinate for that, and for this with its sign."""
         self.mean, self._shown = mean, shown
@@ -160,6 +151,11 @@ class Curvatures:
     @property
     def _lately(self) -> list[float]:
         return self._met[-constants.WINDOW :]
+
+    @property
+    def wanting(self) -> int:
+        """How many are to be met still before they tell what others are like."""
+        return max(constants.FEW - len(self._met), 0)
 
     @property
     def known(self) -> bool:
@@ -205,13 +201,13 @@ class Curvatures:
 
     def deviation(self, expected: float) -> float:
         """Return how far one may be from the expected; without limit while few have been met."""
-        if len(self._met) < constants.FEW:
+        if self.wanting:
             return math.inf
         return max(float(np.std(self._lately)), math.sqrt(constants.ALIKE) * expected)
 
     def odd(self, curvature: float) -> bool:
         """Whether one is far above those met, so that a wrong slope may be behind it."""
-        return len(self._met) >= constants.FEW and curvature * constants.CLEARLY > self.typical
+        return not self.wanting and curvature * constants.CLEARLY > self.typical
 
 
 class Differences:
@@ -254,7 +250,7 @@ class Differences:
         """Forget what was learned of f where it was of another size."""
         self.pairs = None
         self.values.forget()
-        self.curvatures.forget()
+        self.curvatures = Curvatures()
 
     def look_to_both_sides(self, pairs: Pairs) -> None:
         """Look to both sides from now on."""
@@ -308,6 +304,12 @@ class Differences:
         if bound > 0.0 and not self.noise:
             total, count = self._bounds
             self._bounds = total + min(error / bound, 1.0) ** 2, count + 1
+
+    def bend(self, curvature: float, length: float, error: float = 0.0) -> bool:
+        """Note the curvature that a look has shown beside a slope; return whether it is no mere error."""
+        if seen := 0.5 * abs(curvature) * length**2 > constants.TRUST * (self.rounding + length * error):
+            self.curvatures.meet(curvature)
+        return seen
 
     def least_curvature(self, slope: float) -> float:
         """Return the least curvature credible beside a slope: nothing promises more than |f| itself."""
@@ -364,12 +366,10 @@ class Differences:
     def _doubtful(self, squares: float) -> float:
         """Return what is uncertain of C along anonymous coordinates.
 
-        What differs from coordinate to coordinate adds up like a random walk, and one of them may be
-        typical of those that matter.
+        What differs from one to another adds up like a random walk, and one may be as those that matter.
         """
-        share = 2.0 / math.sqrt(max(squares, 4.0))
-        bent = self.curvatures.size if self.noise else 0.0  # ε is so long then that either sign matters
-        return self.curvatures.mean * squares * share + max(self.curvatures.typical, bent)
+        typical = max(self.curvatures.typical, self.curvatures.size)  # of either sign
+        return 2.0 * self.curvatures.mean * squares / math.sqrt(max(squares, 4.0)) + typical
 
     def read(self, look: Look, change: Change, predicted: float = 0.0) -> tuple[float, float]:
         """Return the derivative that a look shows beyond what was predicted, and its error."""

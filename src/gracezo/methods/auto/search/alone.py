@@ -9,19 +9,64 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
 from gracezo.core.asks import Point, Role, Steps
-from gracezo.core.moves import Few
+from gracezo.core.moves import Few, Move
 from gracezo.core.shuffle import SAMPLE
-from gracezo.core.types import BoolArray, FloatArray, IntArray
+from gracezo.core.types import BoolArray, FloatArray, IntArray, record
 from gracezo.core.walls import Walls
 from gracezo.methods.auto.instrument.central import Pairs
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.instrument.look import Change, Request, Room, answered
 from gracezo.methods.auto.search.groups import Group
 from gracezo.methods.auto.search.order import Order
+
+
+@record
+class Candidate:
+    """A coordinate to be looked at alone.
+
+    Attributes
+    ----------
+    coordinate, weight
+        Which one, and its weight in the sums that have led to it.
+    slope, error
+        Its derivative by these sums, if it is the one, and the standard deviation of that.
+    room
+        How far it can go along its weight.
+    single
+        Whether it is alone in its group.
+    doubtful
+        Whether it explains its group none too well.
+    again
+        Whether it was looked at before, farther away, and did not seem to be the one.
+    """
+
+    coordinate: int
+    weight: float
+    slope: float
+    error: float
+    room: Room
+    single: bool = False
+    doubtful: bool = False
+    again: bool = False
+
+    @property
+    def side(self) -> int:
+        """The sign of its sum: 0 where its weight led downhill, 1 uphill."""
+        return int(self.weight * self.slope > 0.0)
+
+    @property
+    def along(self) -> Move:
+        """It alone, by its weight."""
+        return Few(np.array([self.coordinate]), np.array([self.weight]))
+
+    def move(self, length: float) -> Move:
+        """Return a displacement on its way down."""
+        return Few(np.array([self.coordinate]), np.array([-math.copysign(length, self.slope)]))
 
 
 @dataclass(frozen=True)
@@ -72,6 +117,7 @@ class Slope:
     alone: bool
     others: float = 0.0
     length: float = 0.0
+    curvature: float = math.nan
 
 
 class Slopes:
@@ -101,8 +147,9 @@ class Slopes:
 
     def take(self, found: Found) -> None:
         """Take in a coordinate that a search has found."""
-        slope = Slope(found.slope, found.error, found.alone, found.others, found.length)
-        self.found[found.coordinate] = slope
+        self.found[found.coordinate] = Slope(
+            found.slope, found.error, found.alone, found.others, found.length, found.curvature
+        )
 
     @property
     def squares(self) -> float:
@@ -146,8 +193,17 @@ class Slopes:
             self.found = {j: slope for j, slope in self.found.items() if not math.isnan(slope.error)}
 
     def blurred(self, tau: float) -> list[int]:
-        """Return those whose derivative was read from a sum that a background τ blurs more than was known."""
-        return sorted(j for j, slope in self.found.items() if tau * slope.others > 2.0 * slope.error)
+        """Return those whose derivative was read from a sum that may hold more than was known.
+
+        A background τ blurs it by more; or another spike is in it, which a look far away took for a curvature
+        that is unlike all others.
+        """
+        odd = self.differences.curvatures.odd
+        return sorted(
+            j
+            for j, slope in self.found.items()
+            if tau * slope.others > 2.0 * slope.error or (slope.others and odd(abs(slope.curvature)))
+        )
 
     def look_again(self, at: Point, which: Sequence[int]) -> Steps[None]:
         """Look at some alone, near by."""
@@ -192,10 +248,13 @@ class Slopes:
 
     # ------------------------------------------------------------ all of them
 
-    def complete(self, at: Point, bought: Order, groups: Iterable[Group], about: float) -> Steps[None]:
+    def complete(
+        self, at: Point, bought: Order, groups: Iterable[Group], about: float, twice: int
+    ) -> Steps[None]:
         """Measure all of an order that was not found, each alone; the last of a group by subtraction.
 
-        Not of one that something was taken out of: what is wrong of that would be found in the last one.
+        Not of one that something was taken out of: what is wrong of that would be found in the last one. If
+        few have shown how f bends, up to `twice` are looked at twice.
         """
         order = bought.written()
         known = np.isin(order.coordinates, list(self.found)) | (order.weights == 0.0)
@@ -208,7 +267,11 @@ class Slopes:
         positions = np.flatnonzero(alone)
         slopes: FloatArray = np.zeros(len(order))
         errors: FloatArray = np.zeros(len(order))
-        for start in range(0, len(positions), SAMPLE):
+        some = positions[: min(self.differences.curvatures.wanting, twice)].tolist()
+        bends = [self._bend(order, i, about, slopes, errors) for i in some]
+        if bends:
+            yield from answered(at, list(chain.from_iterable(bends)))
+        for start in range(len(bends), len(positions), SAMPLE):
             some = positions[start : start + SAMPLE].tolist()
             yield from answered(at, [self._single(order, i, about, slopes, errors) for i in some])
         for group in last:
@@ -221,6 +284,24 @@ class Slopes:
             value, error = float(slopes[position]), float(errors[position])
             self.found[int(order.coordinates[position])] = Slope(value, error, bool(alone[position]))
 
+    def _bend(
+        self, order: Order, position: int, about: float, slopes: FloatArray, errors: FloatArray
+    ) -> tuple[Request, Request]:
+        """Return two looks: one for the slope, the other half way to where f is another, by magnitude."""
+        differences = self.differences
+        weight, room = float(order.weights[position]), order.room(position, position + 1)
+        look = differences.forward(weight**2, weight * about, weight**2, room)
+        far = min(math.sqrt(look.eps * max(differences.length(weight**2), look.eps)), room.ahead)
+        near: list[Change] = []
+
+        def absorb(change: Change) -> None:
+            slope, curvature = parabola((far * weight, change.ahead), (look.eps * weight, near[0].ahead))
+            slopes[position], errors[position] = slope, look.error(weight * slope) / abs(weight)
+            differences.bend(curvature, abs(far * weight), float(errors[position]))
+
+        along = order.move(position, position + 1)
+        return look.request(along, Role.REFRESH, near.append), Request(along.times(far), Role.REFRESH, absorb)
+
     def _single(
         self, order: Order, position: int, about: float, slopes: FloatArray, errors: FloatArray
     ) -> Request:
@@ -232,3 +313,14 @@ class Slopes:
             slopes[position], errors[position] = value / weight, error / abs(weight)
 
         return look.request(order.move(position, position + 1), Role.REFRESH, absorb)
+
+
+def parabola(one: tuple[float, float], two: tuple[float, float]) -> tuple[float, float]:
+    """Return slope and curvature of a parabola, given two lengths and by how much it has changed there.
+
+    >>> parabola((2.0, -2.0), (1.0, -2.0))
+    (-3.0, 2.0)
+    """
+    (far, there), (near, here) = one, two
+    curvature = 2.0 * (there / far - here / near) / (far - near)
+    return here / near - 0.5 * near * curvature, curvature

@@ -5,18 +5,22 @@ sides, and where a wall holds the coordinate it goes a little inward.
 
 A look of length ℓ shows −ℓ·s + ½·ℓ²·H. If the slope s is uncertain by background, what it misses of the
 predicted is shared out between s and H by how uncertain either is (a Gaussian posterior).
+
+Where slopes are wanted for their own sake, the look is so short that f is next to straight: a slope that
+holds another one beside its own would show as a curvature without measure, and one more look near by tells.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Generator
+from dataclasses import replace
 from typing import TypeAlias
 
 import numpy as np
 
 from gracezo.core.asks import Role
-from gracezo.core.moves import Few, Move
+from gracezo.core.moves import Few
 from gracezo.core.types import record
 from gracezo.core.walls import Walls
 from gracezo.methods.auto import constants
@@ -24,55 +28,11 @@ from gracezo.methods.auto.belief import Belief
 from gracezo.methods.auto.instrument.central import Pairs
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.instrument.look import Change, Request, Room, Stencil
-from gracezo.methods.auto.search.alone import Found, Kink, Wrong
+from gracezo.methods.auto.search.alone import Candidate, Found, Kink, Wrong, parabola
 
 Answer: TypeAlias = Found | Kink | Wrong
 Confirming: TypeAlias = Generator[list[Request], list[Change], Answer]
 MayConfirm: TypeAlias = Generator[list[Request], list[Change], Answer | None]
-
-
-@record
-class Candidate:
-    """A coordinate to be looked at alone.
-
-    Attributes
-    ----------
-    coordinate, weight
-        Which one, and its weight in the sums that have led to it.
-    slope, error
-        Its derivative by these sums, if it is the one, and the standard deviation of that.
-    room
-        How far it can go along its weight.
-    single
-        Whether it is alone in its group.
-    doubtful
-        Whether it explains its group none too well.
-    again
-        Whether it was looked at before, farther away, and did not seem to be the one.
-    """
-
-    coordinate: int
-    weight: float
-    slope: float
-    error: float
-    room: Room
-    single: bool = False
-    doubtful: bool = False
-    again: bool = False
-
-    @property
-    def side(self) -> int:
-        """The sign of its sum: 0 where its weight led downhill, 1 uphill."""
-        return int(self.weight * self.slope > 0.0)
-
-    @property
-    def along(self) -> Move:
-        """It alone, by its weight."""
-        return Few(np.array([self.coordinate]), np.array([self.weight]))
-
-    def move(self, length: float) -> Move:
-        """Return a displacement on its way down."""
-        return Few(np.array([self.coordinate]), np.array([-math.copysign(length, self.slope)]))
 
 
 @record
@@ -109,13 +69,10 @@ class Confirmation:
             if answer is not None:
                 return answer
         if self._blurred(candidate) or (candidate.again and self.complete):
-            return (yield from self._near(candidate))
-        return (yield from self._down(candidate)) or (yield from self._touch(candidate))
-
-    def _falls(self, candidate: Candidate, length: float) -> Generator[list[Request], list[Change], bool]:
-        """Look whether f falls by the slope of a candidate, so near by."""
-        (change,) = yield [Request(candidate.move(length), Role.CONFIRM)]
-        return change.ahead <= -0.5 * length * abs(candidate.slope)
+            near = yield from self._near(candidate, candidate.weight, candidate.room)
+            return (yield from self._far(candidate, near))
+        look = self._halfway if self.complete and pairs is None else self._down
+        return (yield from look(candidate)) or (yield from self._touch(candidate))
 
     def _check(self, candidate: Candidate) -> Generator[list[Request], list[Change], bool]:
         """Look at a doubtful candidate near by, where f must fall by its slope; true before a wall.
@@ -124,25 +81,31 @@ class Confirmation:
         """
         slope = candidate.slope
         length = constants.UNSEEN * constants.CONFIRM * abs(slope) / self.differences.newton(slope)
-        shut = length > self.walls.room(candidate.coordinate, slope)
-        return shut or (yield from self._falls(candidate, length))
+        if length > self.walls.room(candidate.coordinate, slope):
+            return True
+        (change,) = yield [Request(candidate.move(length), Role.CONFIRM)]
+        return change.ahead <= -0.5 * length * abs(slope)
 
     # ------------------------------------------------------------ for the sake of the slope
 
     def _blurred(self, candidate: Candidate) -> bool:
         """Whether the slope is wanted, and background has blurred it by more than a look near by does."""
         differences = self.differences
-        if not (self.complete and differences.pairs is None and differences.curvatures.known):
+        if not (self.complete and differences.pairs is None):
             return False
         look = differences.across(candidate.weight**2, candidate.slope, room=candidate.room)
-        return candidate.error > look.fixed / abs(candidate.weight)
+        # As long as it is not known how f bends, that takes a second look.
+        least = 0.0 if differences.curvatures.known else constants.NEGLIGIBLE * abs(candidate.slope)
+        return candidate.error > max(look.fixed / abs(candidate.weight), least)
 
-    def _near(self, candidate: Candidate) -> Confirming:
-        """Look near by: for the slope, with an error of its own."""
-        weight, slope = candidate.weight, candidate.slope
-        look = self.differences.across(weight**2, weight * slope, room=candidate.room)
-        (change,) = yield [look.request(candidate.along, Role.CONFIRM)]
+    def _near(self, candidate: Candidate, weight: float, room: Room) -> Confirming:
+        """Look near by, along that weight: for the slope, with an error of its own."""
+        slope = candidate.slope
+        look = self.differences.across(weight**2, weight * slope, room=room)
+        along = Few(np.array([candidate.coordinate]), np.array([weight]))
+        (change,) = yield [look.request(along, Role.CONFIRM)]
         value, error = (part / weight for part in self.differences.read(look, change))
+        error = abs(error)
         missed, allowed = abs(value - slope), constants.TRUST * math.hypot(error, candidate.error)
         if missed > max(allowed, 0.5 * abs(slope)) and not candidate.single:
             return Wrong()
@@ -157,6 +120,46 @@ class Confirmation:
         if missed > allowed:
             taken, error = slope, max(error, missed)
         return Found(candidate.coordinate, value, error, math.nan, taken, error, length=length)
+
+    def _far(self, candidate: Candidate, near: Answer) -> Confirming:
+        """Look farther away at the first one found, too: how those that matter bend f is not known."""
+        if not isinstance(near, Found) or self.belief.sizes.typical or self.differences.curvatures.known:
+            return near
+        far = yield from self._halfway(replace(candidate, slope=near.slope, error=near.error))
+        return _bent(near, far.curvature) if isinstance(far, Found) else near
+
+    def _halfway(self, candidate: Candidate) -> MayConfirm:
+        """Look half way, by orders of magnitude, from where the sums looked to where f is another one.
+
+        There it is next to straight if the slope is what the sums say, and shows how it bends. If it is not,
+        a look near by tells. None before a wall.
+        """
+        differences, slope = self.differences, candidate.slope
+        near, far = self._seen_at(candidate), constants.CONFIRM * abs(slope) / differences.newton(slope)
+        wanted = math.sqrt(near * max(near, far))
+        length = min(wanted, self.walls.room(candidate.coordinate, slope))
+        if length * abs(slope) <= constants.TRUST * differences.rounding < wanted * abs(slope):
+            return None
+        (answer,) = yield [Request(candidate.move(length), Role.CONFIRM)]
+        change, linear = answer.ahead, length * abs(slope)
+        odd = differences.curvatures.odd(2.0 * abs(change + linear) / length**2)
+        if not (odd or self._surprising(candidate, length, change)):
+            self.belief.tried(candidate.side, True)
+            steepness, curvature = self._shared(candidate, length, change)
+            error, steep = candidate.error, math.copysign(steepness, slope)
+            if not differences.bend(curvature, length, error):
+                # What it missed is nothing but rounding, or else an error of the slope.
+                error, curvature = math.hypot(error, 0.5 * length * curvature), math.nan
+            return Found(candidate.coordinate, steep, error, curvature, steep)
+        weight = abs(candidate.weight)
+        ahead = -math.copysign(weight, slope), Room(length / weight, 0.0)
+        sure = yield from self._near(candidate, *ahead)
+        if isinstance(sure, Found) and sure.slope * slope > 0.0:
+            curvature = 2.0 * (change + length * abs(sure.slope)) / length**2
+            return _bent(sure, curvature) if differences.bend(curvature, length, sure.error) else sure
+        self.belief.tried(candidate.side, False)
+        uphill = change >= constants.CLEARLY * linear and not candidate.doubtful
+        return Kink(candidate.coordinate, slope) if candidate.single or uphill else Wrong()
 
     # ------------------------------------------------------------ on the way down
 
@@ -176,7 +179,8 @@ class Confirmation:
             curvature, steepness = 2.0 * (change + linear) / length**2, abs(slope)
             down = change <= -constants.CLEARLY * linear
             if first is not None:
-                steepness, curvature = _side(first, (length, change))
+                downward, curvature = parabola(first, (length, change))
+                steepness = -downward
                 down = min(change, first[1]) < 0.0
             if down:
                 bent = first is None and 0.5 * curvature * length > constants.UNSEEN * abs(slope)
@@ -204,37 +208,24 @@ class Confirmation:
                 first, (steepness, wanted) = (length, change), behind
                 slope = math.copysign(steepness, slope)  # that is all that it promises
                 continue
-            odd = self.complete and not _level(failed, (length, change))
-            if odd and (yield from self._falls_at_once(candidate)):
-                self.belief.tried(candidate.side, True)
-                return Found(candidate.coordinate, slope, candidate.error, math.nan, slope)
             self.belief.tried(candidate.side, False)
             if candidate.single or change >= constants.CLEARLY * linear:
                 # Uphill on this side too: a kink. It is no use, but it is accounted for.
                 return Kink(candidate.coordinate, candidate.slope)
             return Wrong()
 
-    def _falls_at_once(self, candidate: Candidate) -> Generator[list[Request], list[Change], bool]:
-        """Look as near as the sums did, on the way down: in a ripple f falls by the slope, at a kink not."""
-        room = self.walls.room(candidate.coordinate, candidate.slope)
-        return (yield from self._falls(candidate, min(self._seen_at(candidate), room)))
-
     def _confirmed(
         self, candidate: Candidate, slope: float, taken: float, curvature: float, length: float, most: float
     ) -> Found:
         """Take in what a look on the way down has shown; `most`: as far away f was seen not to fall."""
         self.belief.tried(candidate.side, True)
-        if 0.5 * abs(curvature) * length**2 <= constants.TRUST * self.differences.rounding:
+        if not self.differences.bend(curvature, length):
             curvature = math.nan  # that may be nothing but rounding
-        if not math.isnan(curvature):
-            self.differences.curvatures.meet(curvature)
-            if curvature > 0.0:
-                # Where f is next to straight, its Newton step may lead anywhere: beyond a stride of the look
-                # it promises no more than all of f.
-                stride = min(
-                    self.differences.least_curvature(slope), abs(slope) / (constants.STRIDE * length)
-                )
-                curvature = max(curvature, abs(slope) / most, stride)
+        elif curvature > 0.0:
+            # Where f is next to straight, its Newton step may lead anywhere: beyond a stride of the look
+            # it promises no more than all of f.
+            stride = min(self.differences.least_curvature(slope), abs(slope) / (constants.STRIDE * length))
+            curvature = max(curvature, abs(slope) / most, stride)
         return Found(candidate.coordinate, slope, candidate.error, curvature, taken)
 
     def _missed(self, candidate: Candidate, length: float, change: float) -> tuple[float, float]:
@@ -299,7 +290,8 @@ class Confirmation:
         """Return how steep f falls on the other side of a kink, if by little, and how far to look for it."""
         if not self.thorough or failed is None or not candidate.side or not candidate.single:
             return None
-        steepness, curvature = _side(failed, last)
+        slope, curvature = parabola(failed, last)
+        steepness = -slope
         least = constants.TRUST * self.differences.rounding
         if steepness <= 0.0 or not 0.5 * steepness**2 > least * curvature > 0.0:
             return None
@@ -380,20 +372,7 @@ class Confirmation:
         return Found(candidate.coordinate, slope, error / abs(weight), math.nan, slope)
 
 
-def _level(one: tuple[float, float] | None, two: tuple[float, float]) -> bool:
-    """Whether two lengths and changes lie on a parabola that has no slope at its beginning."""
-    if one is None:
-        return False
-    bends = [change / length**2 for length, change in (one, two)]
-    return abs(bends[0] - bends[1]) <= constants.UNSEEN * max(map(abs, bends))
-
-
-def _side(one: tuple[float, float], two: tuple[float, float]) -> tuple[float, float]:
-    """Return how steep f falls on one side, and its curvature there, given its changes at two lengths.
-
-    >>> _side((2.0, -2.0), (1.0, -2.0))
-    (3.0, 2.0)
-    """
-    (far, there), (near, here) = one, two
-    curvature = 2.0 * (there / far - here / near) / (far - near)
-    return 0.5 * near * curvature - here / near, curvature
+def _bent(near: Found, curvature: float) -> Found:
+    """Return what was found near by with its curvature, which was seen farther away."""
+    error = math.hypot(near.error, 0.5 * near.length * curvature)
+    return near if math.isnan(curvature) else replace(near, curvature=curvature, error=error, length=0.0)

@@ -371,7 +371,8 @@ class Estimation:
 
     def _measure_all(self) -> Steps[None]:
         """Measure all that was not found, each coordinate alone."""
-        yield from self._slopes.complete(self._at, *self._search.bought(), self._search.belief.tau)
+        twice = self._allowance.twice(self._search)
+        yield from self._slopes.complete(self._at, *self._search.bought(), self._search.belief.tau, twice)
         self._slopes.leave(0.0)
 
     def measured(self, coordinates: IntArray) -> Steps[GradientEstimate]:

@@ -26,8 +26,8 @@ from gracezo.methods.auto import constants
 from gracezo.methods.auto.belief import Belief, Evidences
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.instrument.look import Change, Look, Request, Stencil
-from gracezo.methods.auto.search.alone import Found, Kink, Wrong
-from gracezo.methods.auto.search.confirm import Candidate, Confirmation
+from gracezo.methods.auto.search.alone import Candidate, Found, Kink, Wrong
+from gracezo.methods.auto.search.confirm import Confirmation
 from gracezo.methods.auto.search.groups import (
     Explanation,
     Group,
@@ -389,10 +389,8 @@ class Inquiries:
         rest = (group,) if group.size > 1 else ()
         if isinstance(answer, Kink):
             return Outcome(rest, kink=answer, taken=taken)
-        if not math.isnan(answer.curvature):
-            # Sums have taken the curvature of all alike; now that of this one is known.
-            bias = 0.5 * group.eps * abs(weight * answer.curvature)
-            answer = replace(answer, error=math.hypot(answer.error, bias))
         if answer.blur == 0.0:  # read from the sum of its group
-            answer = replace(answer, others=others)
+            # Sums have taken the curvature of all alike; now that of this one is known.
+            bend = 0.0 if math.isnan(answer.curvature) else abs(weight * answer.curvature)
+            answer = replace(answer, error=math.hypot(answer.error, 0.5 * group.eps * bend), others=others)
         return Outcome(rest, found=answer, taken=taken)

@@ -236,17 +236,21 @@ class Allowance:
         values, pairs = differences.values, differences.pairs
         each = 1 if pairs is None else 2 * pairs.most_repeats
         if not self._looked:
-            return self._for_plain(search) if values.coarse else math.inf
+            return self.beside(search) if values.coarse else math.inf
         if values.noise and not values.coarse:
             return self._first + each * self._most - self.ledger.queries
-        left, beside = self._most - self.ledger.queries, self._for_plain(search)
+        left, beside = self._most - self.ledger.queries, self.beside(search)
         foreseen = (values.coarse or search.clear) and search.ends(left / each)
         self._committed |= foreseen and beside <= 0
         return left if foreseen or self._committed else beside
 
-    def _for_plain(self, search: WholeSearch) -> int:
+    def beside(self, search: WholeSearch) -> int:
         """Return how many queries are left beside plain differences."""
         return self._most - self.ledger.queries - search.left
+
+    def twice(self, search: WholeSearch) -> int:
+        """Return how many plain differences may be looks at two lengths: one the search has seen bend."""
+        return max(constants.FEW - 1 + min(self.beside(search), 0), 0)
 
     def plain(self, search: WholeSearch, differences: Differences) -> bool:
         """Whether all that is left is to be measured by plain differences, where a search was lost.
