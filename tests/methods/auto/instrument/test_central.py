@@ -16,6 +16,7 @@ from gracezo.core.asks import Ask, Point, Role
 from gracezo.core.moves import Few
 from gracezo.core.types import FloatArray
 from gracezo.core.walls import Walls
+from gracezo.methods.auto import constants
 from gracezo.methods.auto.instrument.central import Pairs
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.instrument.look import Change, Look, Request, Room, Stencil, answered
@@ -127,12 +128,66 @@ def test_repeated_looks_tell_that_noise_is_larger_than_assumed() -> None:
         assert pairs.noise == differences.noise
 
 
-def test_a_refresh_is_repeated_as_often_as_the_search() -> None:
+def test_a_refresh_is_not_repeated_however_often_the_search_looks() -> None:
     pairs = Pairs(1e-4)
-    once = pairs.refresh(1.0)
     assert pairs.sharpen(1.0, 1.0)
-    assert (once.repeats, pairs.refresh(1.0).repeats) == (1, 4)
-    assert pairs.refresh(1.0).fixed == pytest.approx(0.5 * once.fixed)
+    assert pairs.repeats == 4
+    look = pairs.refresh(1.0)
+    assert look.repeats == 1
+    # In units of its curvature, a slope that one look tells from nothing promises a fraction of the noise.
+    assert 0.5 * (constants.TRUST * look.fixed) ** 2 <= 0.25 * pairs.noise * (1.0 + 1e-9)
+
+
+def test_noise_that_grows_with_f_is_told_from_noise_that_was_underestimated() -> None:
+    for size, louder, grows, noise in (
+        (1.0, 4.0, True, 1e-3),  # f is four times as large there, and so is its noise
+        (1.0, 1.7, False, 1.7e-3),
+        (1.0, 20.0, False, 2e-2),  # more than f itself
+        (4.0, 4.0, False, 4e-3),  # f is no larger there
+    ):
+        pairs = Pairs(1e-3)
+        pairs.begin(0.1, Change(0.1, -0.1, 0.05))
+        look = Look(0.1, Stencil.CENTRAL, 1e-2, 0.0, repeats=40)
+        change = Change(4.1, 3.9, noise=(louder * 1e-3) ** 2, degrees=39)
+        pairs.read(look, change, size)
+        assert pairs.grows == grows
+        assert pairs.noise == pytest.approx(noise)
+        if grows:  # once: what is louder still is noise
+            pairs.read(look, change, size)
+            assert pairs.noise == pytest.approx(4e-3)
+
+
+def test_looks_go_as_far_as_noise_asks_and_nearer_where_it_grows() -> None:
+    def bent(noise: float, grows: bool = False) -> float:
+        """By how much of |f| a look at 10,000 coordinates bends it."""
+        differences = Differences()
+        differences.centre(np.zeros(10_000), 1.0)
+        differences.values.hear(noise)
+        pairs = Pairs(noise)
+        if grows:
+            look = Look(0.1, Stencil.CENTRAL, 1e-2, 0.0, repeats=40)
+            pairs.read(look, Change(4.1, 3.9, noise=(4.0 * noise) ** 2, degrees=39), 1.0)
+        differences.look_to_both_sides(pairs)
+        differences.curvatures.assume(1.0)
+        return 0.5 * 10_000 * differences.length(10_000.0) ** 2
+
+    assert bent(1e-6) == pytest.approx(0.5, rel=1e-3)
+    assert bent(2e-4) == pytest.approx(2.0, rel=1e-3)  # each of them by the noise
+    assert bent(1e-2) == pytest.approx(4.0, rel=1e-3)
+    assert bent(2e-4, grows=True) == pytest.approx(0.5, rel=1e-3)
+
+
+def test_how_far_f_bends_regularly_is_asked_while_noise_hides_it() -> None:
+    pairs = Pairs(1e-3)
+    pairs.begin(0.01, Change(1e-2, -1e-2, 5e-3 + 3e-3))  # noise makes up a cubic term
+    assert pairs.look(1.0, 1e3).eps < 0.01  # what is so large needs no better look
+    look = pairs.look(1.0, 0.3)
+    assert look.stencil is Stencil.CHECKED
+    assert look.eps == pytest.approx(0.02)
+    pairs.read(look, Change(2e-2, -2e-2, 1e-2))
+    farther = pairs.look(1.0, 0.3)
+    assert farther.eps == pytest.approx(0.04)
+    assert farther.relative < look.relative
 
 
 def test_pairs_stay_within_the_room_of_both_sides() -> None:

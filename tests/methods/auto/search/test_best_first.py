@@ -242,6 +242,20 @@ class TestToTheEnd:
         assert top.group.u == 1.0
 
 
+def test_a_recheck_of_what_is_below_its_error_takes_one_look() -> None:
+    differences = Differences()
+    search = Search(differences, Belief(1000), lambda one: None)
+    search.centre(Point(np.zeros(1000), 1.0))
+    differences.values.hear(1e-2)
+    pairs = Pairs(1e-2)
+    pairs.begin(0.1, Change(0.1, -0.1, 0.05))
+    differences.look_to_both_sides(pairs)
+    for value, repeats in ((1e-9, 1), (0.3, 10)):
+        search.restart(np.arange(1000), np.random.default_rng(0))
+        search.root(value, 0.2, 0.1)
+        assert search.recheck().repeats == repeats
+
+
 class TestAllowance:
     """What a search may take, given what plain differences would."""
 

@@ -43,7 +43,11 @@ class Pairs:
         self._irregular = math.inf  # how far it was seen not to
         self._wave = math.inf  # λ
         self._waves: list[float] = []  # of coordinates found
-        self._heard = (0.0, 0)  # variances that repeated looks have shown, summed, and how many they are
+        # Variances that repeated looks have shown, summed; how many they are; what they would sum to if
+        # noise of variance one grew with f.
+        self._heard: tuple[float, ...] = (0.0, 0, 0.0)
+        self.grows = False
+        """Whether noise has turned out to grow with f, so that looks that go far are louder."""
 
     # ------------------------------------------------------------ what f is like
 
@@ -86,8 +90,10 @@ class Pairs:
 
         Zero stands for unknown.
         """
-        eps = min(length, self._balance(about), max(self._regular, NEAR * self._irregular))
-        eps = min(eps, self._regular / NEAR**2)
+        balance = self._balance(about)
+        if not self._waves and self.error(min(length, balance)) > constants.LITTLE * abs(about):
+            balance = max(balance, self._regular / NEAR)  # from nearer, noise shows too small a λ
+        eps = min(length, balance, max(self._regular, NEAR * self._irregular), self._regular / NEAR**2)
         error = self.error(eps) if eps > 0.0 else math.inf
         often = self.often(error, about)
         return Look(
@@ -104,34 +110,43 @@ class Pairs:
         Each of them bends f by several times the noise, so that what noise hides of it is well below.
         """
         eps = min(constants.TRUST * math.sqrt(self.noise), length)
-        return Look(eps, Stencil.CENTRAL, self.error(eps, self.repeats), 0.0, repeats=self.repeats)
+        return Look(eps, Stencil.CENTRAL, self.error(eps), 0.0)
 
-    def read(self, look: Look, change: Change) -> tuple[float, float]:
-        """Return the derivative that a look shows, and its error."""
-        self._hear(change)
+    def read(self, look: Look, change: Change, size: float = math.inf) -> tuple[float, float]:
+        """Return the derivative that a look shows, and its error; f is of that size here."""
+        self._hear(change, size)
         if look.stencil is Stencil.CHECKED:
             if not self.regular(change):
                 # Too far: what was asked nearer has to do.
                 self._irregular = min(self._irregular, look.eps)
                 near = NEAR * look.eps
                 return change.near / near, 2.0 * self.error(near) + abs(change.even) / look.eps
+            if not self._waves:
+                self._wave = max(self._wave, self._cubic_length(look.eps, change))
             # Where nothing changes, nothing is proven.
             if abs(change.odd) > 2.0 * constants.TRUST * self.noise:
                 self._regular = max(self._regular, look.eps)
         value = look.derivative(change)
         return value, look.error(value)
 
-    def _hear(self, change: Change) -> None:
-        """Learn from repeated looks that the noise is larger than it was taken for.
+    def _hear(self, change: Change, size: float) -> None:
+        """Learn from repeated looks that the noise is larger than it was taken for, or is so farther away.
 
-        Seven values may underestimate it several times; then what is noise is taken for a find.
+        Seven values may underestimate it several times; then what is noise is taken for a find. In proportion
+        to f it grows with the square of the distance: if that is the likelier reason, looks keep nearer.
         """
         if change.degrees == 0:
             return
-        self._heard = (self._heard[0] + change.degrees * change.noise, self._heard[1] + change.degrees)
-        level = math.sqrt(self._heard[0] / self._heard[1])
-        if self._heard[1] >= 2 * constants.FEW and level > constants.HALF_AGAIN * self.noise:
-            self.noise = level
+        grown = max(abs(change.even) / size, 1.0) ** 2
+        seen = change.degrees * change.noise, change.degrees, change.degrees * grown
+        self._heard = total, degrees, far = tuple(map(sum, zip(self._heard, seen, strict=True)))
+        louder, farther = math.sqrt(total / degrees) / self.noise, math.sqrt(far / degrees)
+        if degrees < 2 * constants.FEW or louder <= constants.HALF_AGAIN:
+            return
+        if not self.grows and math.sqrt(farther) < louder <= constants.HALF_AGAIN * farther:
+            self.grows, self._heard = True, (0.0, 0, 0.0)
+        else:
+            self.noise *= louder
 
     def error(self, eps: float, often: int = 1) -> float:
         """Return the standard error of a derivative, by pairs at that distance."""
@@ -161,8 +176,11 @@ class Pairs:
         self._regular *= NEAR
 
     def sharpen(self, error: float, curvature: float) -> bool:
-        """Repeat looks more often from now on, if their error may hide a decrease above half the noise."""
-        hidden = (constants.TRUST * error) ** 2 / (2.0 * curvature)
+        """Repeat looks more often from now on, if their error may hide a decrease above half the noise.
+
+        `curvature` is the least of those met; what was not met may bend clearly less.
+        """
+        hidden = (constants.TRUST * error) ** 2 / (2.0 * constants.CLEARLY * curvature)
         if self.repeats >= self._most or hidden <= 0.5 * self.noise:
             return False
         self.repeats = min(4 * self.repeats, self._most)

@@ -330,9 +330,6 @@ class FirstLook:
                 if loud or pairs.shows_kinks(change):
                     differences.look_to_both_sides(pairs)
                     self.value, self.error = pairs.begin(far, change)
-                # Farther is better while f bends by much less than |f|; where noise hides much, by more.
-                if bend > constants.UNSEEN and abs(change.odd) < differences.noise / constants.LITTLE:
-                    differences.look_farther()
                 farthest = min(far / NEAR**4, self._along.room.both)
                 further = min(differences.length(self._along.squares), farthest)
                 worth = 2.0 if differences.pairs is not None else 1.0 + constants.UNSEEN

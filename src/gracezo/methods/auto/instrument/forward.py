@@ -232,7 +232,6 @@ class Differences:
         """How f bends."""
         self.pairs: Pairs | None = None
         """Looks to both sides, where f is noisy and smooth."""
-        self._bends = 0.5  # by how much of |f| a look may bend it
         self._ulp_x = 0.0
         self._bounds = (1.0, 1)  # squared errors in units of their bounds, summed, and their number
 
@@ -255,10 +254,6 @@ class Differences:
     def look_to_both_sides(self, pairs: Pairs) -> None:
         """Look to both sides from now on."""
         self.pairs = pairs
-
-    def look_farther(self) -> None:
-        """Let a look bend f by more than |f|, because noise hides what is nearer."""
-        self._bends = 2.0
 
     @property
     def fixed(self) -> bool:
@@ -374,16 +369,23 @@ class Differences:
     def read(self, look: Look, change: Change, predicted: float = 0.0) -> tuple[float, float]:
         """Return the derivative that a look shows beyond what was predicted, and its error."""
         if self.pairs is not None and look.stencil is not Stencil.FORWARD:
-            value, error = self.pairs.read(look, change)
+            value, error = self.pairs.read(look, change, self.scale)
             self.values.hear(max(self.noise, self.pairs.noise), self.values.coarse)
             return value - predicted, error
         value = look.derivative(change) - predicted
         return value, look.error(value)
 
     def length(self, squares: float) -> float:
-        """Return how far anonymous coordinates can go before they bend f by too much."""
-        curvature = abs(self.curvatures.mean) * squares + self.curvatures.typical
-        return math.sqrt(2.0 * self._bends * self.scale / max(curvature, TINY))
+        """Return how far anonymous coordinates can go before they bend f by too much: half of its size.
+
+        Where noise asks for it, four times that: until each bends f by the noise, so that one look to both
+        sides shows whatever promises twice the noise, among however many.
+        """
+        mean = max(abs(self.curvatures.mean), TINY)
+        half = math.sqrt(self.scale / (mean * squares + self.curvatures.typical))
+        if self.pairs is not None and self.pairs.grows:
+            return half
+        return max(half, min(math.sqrt(2.0 * self.noise / mean), half * math.sqrt(2.0 / constants.CLEARLY)))
 
     def _ahead(self, doubtful: float, about: float, known: float, most: float, least: float = 0.0) -> Look:
         eps = min(max(self.size(doubtful, about), least), most)

@@ -338,7 +338,9 @@ class Search:
         partition = self.partition
         assert partition is not None
         whole, norm = partition.order.whole, partition.open.norm
-        look = self._differences.across(whole.squares, norm, room=whole.room)
+        # What is below its own error is no size to be told from nothing: that would take any number of looks.
+        about = norm if norm > partition.error else 0.0
+        look = self._differences.across(whole.squares, about, room=whole.room)
 
         def allowed(error: float) -> float:
             uncertain = math.hypot(error, partition.error)
