@@ -376,16 +376,14 @@ class Differences:
         return value, look.error(value)
 
     def length(self, squares: float) -> float:
-        """Return how far anonymous coordinates can go before they bend f by too much: half of its size.
+        """Return how far anonymous coordinates can go before they bend f by too much: by half of its size.
 
-        Where noise asks for it, four times that: until each bends f by the noise, so that one look to both
-        sides shows whatever promises twice the noise, among however many.
+        Or until each bends it by the noise, which shows all that promises twice that: to four times its size.
         """
         mean = max(abs(self.curvatures.mean), TINY)
         half = math.sqrt(self.scale / (mean * squares + self.curvatures.typical))
-        if self.pairs is not None and self.pairs.grows:
-            return half
-        return max(half, min(math.sqrt(2.0 * self.noise / mean), half * math.sqrt(2.0 / constants.CLEARLY)))
+        noise = 0.0 if self.pairs is not None and self.pairs.grows else self.noise
+        return max(half, min(math.sqrt(2.0 * noise / mean), half * math.sqrt(2.0 / constants.CLEARLY)))
 
     def _ahead(self, doubtful: float, about: float, known: float, most: float, least: float = 0.0) -> Look:
         eps = min(max(self.size(doubtful, about), least), most)
