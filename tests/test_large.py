@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from benchmarks.speed.functions import HiddenBowl
+from scipy.optimize import Bounds
 
 import gracezo
 from gracezo.core.types import FloatArray
@@ -69,6 +70,49 @@ def test_a_run_keeps_three_arrays_at_most(method: str, bounds: object) -> None:
     assert arrays(run) <= 3.0
     if method == "auto":
         assert set(places) <= set(results[0].support.tolist())
+
+
+@pytest.mark.parametrize("method", ["auto", "grace"])
+def test_bounds_for_each_coordinate_are_kept_once(method: str) -> None:
+    places = np.random.default_rng(2).choice(D, 5, replace=False)
+    f, x0, rng = Frugal(hidden(places)), np.zeros(D), np.random.default_rng(3)
+    low, high = -rng.uniform(2.0, 3.0, D), rng.uniform(2.0, 3.0, D)
+    results = []
+
+    def run() -> None:
+        results.append(
+            gracezo.minimize(
+                f,
+                x0,
+                method=method,
+                bounds=Bounds(low, high),
+                sparsity=5,
+                seed=1,
+                copy=False,
+                max_queries=60,
+            )
+        )
+
+    assert arrays(run) <= 3.0 + 2.0  # copies of both
+    if method == "auto":
+        assert set(places) <= set(results[0].support.tolist())
+
+
+def test_known_points_are_kept_once() -> None:
+    places = np.random.default_rng(2).choice(D, 5, replace=False)
+    f, x0 = Frugal(hidden(places)), np.zeros(D)
+    known = np.zeros((2, D))
+    known[1, places] = 0.5
+    values = [f(x) for x in known]
+    results = []
+
+    def run() -> None:
+        results.append(gracezo.minimize(f, x0, known=(known, values), seed=1, copy=False, max_queries=60))
+
+    assert arrays(run) <= 3.0 + 2.0  # a copy of both
+    assert results[0].trace.values[1] == values[1]  # where the run goes on
+    assert results[0].trace.queries.tolist()[:2] == [0, 0]
+    assert set(places) == set(results[0].support.tolist())
 
 
 @pytest.mark.parametrize("scale", [1.0, 3.0])
@@ -132,19 +176,27 @@ def test_auto_converges_on_very_many_coordinates(bounds: object) -> None:
 
 
 @pytest.mark.parametrize("scale", [None, 4.0])
-def test_no_point_of_very_many_coordinates_leaves_the_bounds(scale: float | None) -> None:
-    d, low, high = 140_000, 0.1, 1.3
+@pytest.mark.parametrize("pair", [False, True])
+def test_no_point_of_very_many_coordinates_leaves_the_bounds(pair: bool, scale: float | None) -> None:
+    d, rng = 140_000, np.random.default_rng(4)
     f = Frugal(hidden(np.array([3, 70_000, 100_000]), d))
-    x0 = np.random.default_rng(4).uniform(low, high, d)
-    x0[: d // 2] = low  # many begin at a bound
-    outermost = [high, low]
+    low, high = (np.full(d, end) for end in (0.1, 1.3))
+    if not pair:
+        low, high = low * rng.uniform(0.5, 1.0, d), high * rng.uniform(1.0, 2.0, d)
+    x0 = rng.uniform(low, high)
+    x0[: d // 2] = low[: d // 2]  # many begin at a bound
+    nearest = [1.0, 1.0]
 
     def fun(x: FloatArray) -> float:
-        outermost[:] = min(outermost[0], x.min()), max(outermost[1], x.max())
+        nearest[:] = min(nearest[0], float((x - low).min())), min(nearest[1], float((high - x).min()))
         return f(x)
 
-    gracezo.minimize(fun, x0, seed=5, bounds=(low, high), scale=scale, copy=False, max_queries=80)
-    assert outermost == [low, high]  # and the bounds are reached
+    bounds = (0.1, 1.3) if pair else Bounds(low, high)
+    gracezo.minimize(fun, x0, seed=5, bounds=bounds, scale=scale, copy=False, max_queries=80)
+    assert nearest[0] == 0.0
+    assert nearest[1] >= 0.0
+    if pair:
+        assert nearest[1] == 0.0  # the bounds are reached
 
 
 def test_bounds_that_are_not_met_change_nothing_for_very_many_coordinates() -> None:

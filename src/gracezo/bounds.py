@@ -91,7 +91,7 @@ def _numbers(side: Any, infinite: float, x0: FloatArray) -> FloatArray:
     try:
         if raw.dtype.kind not in "biufO":
             raise TypeError
-        numbers = raw.astype(np.float64)
+        numbers = raw.astype(np.float64, copy=False)
     except (TypeError, ValueError):
         raise TypeError(
             f"bounds must be real numbers, or None for no bound; given: {str(side)[:60]}"

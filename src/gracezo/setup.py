@@ -70,7 +70,7 @@ class Ground:
         sizes = checks.scale(scale, start.shape)
         given_names = coordinates.names(names, x0, start.shape)
         walls = box.checked(bounds, start, given_names)
-        if isinstance(start, Place) and _apart(sizes, walls, known, groups):
+        if isinstance(start, Place) and (known is not None or _apart(sizes, walls, groups)):
             start = start.dense()  # there are arrays of that length anyway
         chosen = checks.seed(seed, rng)
         problem = Problem(
@@ -99,7 +99,7 @@ class Ground:
     def start(self, places: bool) -> FloatArray:
         """Return x0 for a method: flat; or a place, if it takes places and coordinates are many and alike."""
         problem, x0 = self.problem, self.x0.ravel()
-        if not places or _apart(problem.scale, problem.bounds, problem.known, problem.groups):
+        if not places or _apart(problem.scale, problem.bounds, problem.groups):
             return dense(x0)
         return x0 if isinstance(x0, Place) or len(x0) < LARGE else Place.at(x0).stand_in
 
@@ -143,7 +143,7 @@ class Setup:
     method: Method
     f0: float | FloatArray | None
     places: bool  # whether the method takes places
-    arguments: dict[str, Any]  # what the path of the run depends on beside x0, as keywords of `checked`
+    chosen: dict[str, Any]  # the method, its options and f0, as keywords of `checked`
     defaults: dict[str, Any]  # the options of the method that were not given
 
     @classmethod
@@ -167,14 +167,19 @@ class Setup:
             value = _outputs_at(ground.x0.ravel(), checks.outputs("f0", f0), problem)
         else:
             value = _value_at(ground.x0.ravel(), checks.number("f0", f0), problem)
-        arguments = {"method": method, "f0": f0, "options": defaults | given} | _path(ground)
+        chosen = {"method": method, "f0": f0, "options": defaults | given}
         places = "places" in getattr(catalog.factory(method), "uses", ())
-        return cls(ground, made, value, places, arguments, defaults)
+        return cls(ground, made, value, places, chosen, defaults)
 
     @cached_property
     def start(self) -> FloatArray:
         """Where the method begins."""
         return self.ground.start(self.places)
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """What the path of the run depends on beside x0, as keywords of `checked`."""
+        return self.chosen | _path(self.ground)
 
     @property
     def many_outputs(self) -> bool:
@@ -206,10 +211,10 @@ class Setup:
         return Outputs(self.method, None if self.f0 is None else np.size(self.f0))
 
 
-def _apart(sizes: FloatArray | None, walls: Box | None, *said: object) -> bool:
-    """Whether something is said of single coordinates, so that they are not all alike."""
-    alike = walls is None or (walls.lean and walls.count == walls.d)
-    return not alike or any(what is not None for what in said) or (sizes is not None and not lean(sizes))
+def _apart(sizes: FloatArray | None, walls: Box | None, groups: object) -> bool:
+    """Whether coordinates are not all alike: of sizes of their own, in groups, or some of them fixed."""
+    fixed = walls is not None and walls.count < walls.d
+    return fixed or groups is not None or (sizes is not None and not lean(sizes))
 
 
 def _path(ground: Ground) -> dict[str, Any]:

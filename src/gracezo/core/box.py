@@ -14,6 +14,7 @@ The rules of this file:
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -22,7 +23,7 @@ import numpy as np
 
 from gracezo.core.asks import Ask, Offsets, SparseRows
 from gracezo.core.moves import Moves
-from gracezo.core.places import Place, chunks, fill, lean, replaced
+from gracezo.core.places import Place, chunks, fill, lean
 from gracezo.core.types import BoolArray, FloatArray, IntArray, record
 
 
@@ -81,9 +82,13 @@ class Box:
     def clip(self, x: FloatArray) -> FloatArray:
         """Return the nearest point of the box; of a place that is inside, itself."""
         if isinstance(x, Place):
-            out = self.beyond(x)
-            return replaced(x, out, self.place(x, out, np.zeros(len(out))))
+            return self.clip_some(x, self.beyond(x.stand_in))
         return np.clip(x, self.lower, self.upper)
+
+    def clip_some(self, x: Place, indices: IntArray) -> FloatArray:
+        """Return a place of which no others can be outside, cut at the bounds; itself, if none is."""
+        out = indices[self._out(x.stand_in, indices)]
+        return x.replaced(out, self.place(x.stand_in, out, np.zeros(len(out)))).stand_in
 
     def beyond(self, x: FloatArray) -> IntArray:
         """Return the coordinates of a point that are outside."""
@@ -114,12 +119,16 @@ class Box:
     @property
     def width(self) -> float:
         """How far apart two bounds are, at most."""
-        return float(self.upper[0] - self.lower[0]) if self.lean else float(np.max(self.upper - self.lower))
+        return max(float(width.max()) for width in self._widths())
 
     @cached_property
     def narrowest(self) -> float:
         """How far apart two bounds are, at least."""
-        return float(self.upper[0] - self.lower[0]) if self.lean else float(np.min(self.upper - self.lower))
+        return min(float(width.min()) for width in self._widths())
+
+    def _widths(self) -> Iterator[FloatArray]:
+        for some in chunks(1 if self.lean else self.d):
+            yield self.upper[some] - self.lower[some]
 
     @cached_property
     def _tightest(self) -> tuple[float, float]:
@@ -235,12 +244,13 @@ class ClipToBox:
         self._box = box
         self._seen: FloatArray | None = None
         self._base: FloatArray = np.zeros(0)
+        self._root: FloatArray | None = None  # an origin that is known to be inside
 
     def __call__(self, ask: Ask) -> Ask:
         """Return the same ask with every point inside the box."""
         if ask.base is not self._seen:  # looked at once, as long as asks follow around the same one
             self._seen = ask.base
-            self._base = self._box.clip(ask.base) if self._leaves(ask.base) else ask.base
+            self._base = self._cut(ask.base)
         offsets = ask.offsets
         if isinstance(offsets, SparseRows):
             places = self._box.place(ask.base, offsets.indices, offsets.values)
@@ -252,9 +262,16 @@ class ClipToBox:
             offsets = Clipped(offsets, self._box)
         return Ask(self._base, offsets, ask.role, ask.reserve)
 
-    def _leaves(self, base: FloatArray) -> bool:
-        """Whether a base has to be cut; a place that is inside is cut to itself."""
-        return isinstance(base, Place) or not self._box.inside(base)
+    def _cut(self, base: FloatArray) -> FloatArray:
+        """Return a base inside the box: itself, if it is."""
+        if not isinstance(base, Place):
+            return base if self._box.inside(base) else self._box.clip(base)
+        if base.root is self._root:
+            return self._box.clip_some(base, base.indices)
+        cut = self._box.clip(base.stand_in)
+        if cut is base and len(base.indices) == 0:
+            self._root = base.root
+        return cut
 
 
 def _lean(bound: FloatArray, d: int) -> FloatArray:

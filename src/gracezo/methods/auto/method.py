@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from gracezo.core.asks import Decided, Moved, OutOfQueries, Point, Steps
+from gracezo.core.box import Box
 from gracezo.core.keys import Key
 from gracezo.core.method import Estimator, Problem, uses
 from gracezo.core.places import LARGE, Place, dense, lean
@@ -288,7 +289,10 @@ def best_known(problem: Problem, start: Point) -> Point:
     if problem.bounds is not None:
         values = np.where(problem.bounds.inside(points), values, np.inf)
     row = int(np.argmin(values))
-    return Point(points[row], float(values[row])) if values[row] < start.value else start
+    if not values[row] < start.value:
+        return start
+    x = Place.at(points[row]).stand_in if isinstance(start.x, Place) else points[row]
+    return Point(x, float(values[row]))
 
 
 def sizes_of(problem: Problem, x: FloatArray) -> FloatArray:
@@ -300,20 +304,18 @@ def sizes_of(problem: Problem, x: FloatArray) -> FloatArray:
     if problem.scale is not None:
         return problem.scale[:1] if lean(problem.scale) else problem.scale
     box = problem.bounds
-    room = np.full(1, np.inf)
-    if box is not None:  # one width, if all coordinates have the same
-        lower, upper = (side[:1] if box.lean else side for side in (box.lower, box.upper))
-        room = np.where(upper > lower, upper - lower, np.inf)
-    away = _away(x)
+    some = slice(0, len(x), max(1, len(x) // LARGE) if isinstance(x, Place) else 1)  # stand for all
+    room, away = _room(box, some), _away(x, some)
     if box is None or (box.lean and not np.isfinite(room[0])):
         if len(away) and float(np.log10(away).std()) > constants.DECADES:
             x = dense(x)
             return np.where(x != 0.0, np.abs(x), 1.0)
     elif not box.lean:
-        sizes = np.where(np.isfinite(room), room, np.abs(x))
-        known = sizes > 0.0
-        if known.any() and float(np.log10(sizes[known]).std()) > constants.DECADES:
-            return np.where(known, sizes, 1.0)
+        known = _extents(room, _origin(x)[some])
+        known = known[known > 0.0]
+        if len(known) and float(np.log10(known).std()) > constants.DECADES:
+            sizes = _extents(_room(box, slice(None)), dense(x))
+            return np.where(sizes > 0.0, sizes, 1.0)
     # One size for all. A small x0 says nothing, since many begin near zero, nor does a wide box.
     common = float(np.median(away)) if len(away) else 1.0
     width = float(np.median(room))
@@ -322,12 +324,28 @@ def sizes_of(problem: Problem, x: FloatArray) -> FloatArray:
     return np.full(1, common if common > constants.STRIDE else 1.0)
 
 
-def _away(x: FloatArray) -> FloatArray:
+def _room(box: Box | None, some: slice) -> FloatArray:
+    """Return the widths of some bounds, infinite where there are none; one, if all have the same."""
+    if box is None:
+        return np.full(1, np.inf)
+    lower, upper = (side[:1] if box.lean else side[some] for side in (box.lower, box.upper))
+    return np.where(upper > lower, upper - lower, np.inf)
+
+
+def _extents(room: FloatArray, x: FloatArray) -> FloatArray:
+    """Return how large coordinates are: as wide as their bounds, or as they are themselves."""
+    return np.where(np.isfinite(room), room, np.abs(x))
+
+
+def _origin(x: FloatArray) -> FloatArray:
+    return x.origin if isinstance(x, Place) else x
+
+
+def _away(x: FloatArray, some: slice) -> FloatArray:
     """Return the magnitudes of the coordinates that are not zero."""
     if isinstance(x, Place) and x.lean:
         rest = abs(float(x.origin[0]))
         own = np.abs(x.values[x.values != 0.0])
         return np.append(own, rest) if rest else own
-    if isinstance(x, Place):  # some of them stand for all
-        x = x.origin[:: max(1, len(x) // LARGE)]
+    x = _origin(x)[some]
     return np.asarray(np.abs(x[x != 0.0]))
