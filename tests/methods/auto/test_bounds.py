@@ -16,6 +16,7 @@ from gracezo.core.asks import Ask, Moved, Point, Role
 from gracezo.core.box import Box
 from gracezo.core.keys import Key
 from gracezo.core.method import Problem
+from gracezo.core.places import Place
 from gracezo.core.types import FloatArray
 from gracezo.core.walls import Walls
 from gracezo.methods import catalog
@@ -208,3 +209,32 @@ def test_what_is_asked_needs_no_fence(method: str, width: float) -> None:
             said = steps.send(values)
         except StopIteration:
             break
+
+
+@pytest.mark.parametrize("method", ["auto", "grace"])
+@pytest.mark.parametrize("width", [1e-3, 1.0])
+@pytest.mark.parametrize("pair", [False, True])
+def test_what_is_asked_of_very_many_coordinates_needs_no_fence(method: str, width: float, pair: bool) -> None:
+    d = 140_000
+    random = np.random.default_rng(1)
+    lower, upper = (random.uniform(0.5, 1.0, 1 if pair else d) for _ in range(2))
+    box = Box.of(-width * lower, width * upper, d)
+    x = np.where(random.random(d) < 0.5, box.lower, box.upper)
+    goal = x.copy()
+    goal[random.choice(d, 8, replace=False)] *= -0.5
+    made = catalog.make(method, Problem(d, sparsity=4, bounds=box), {})
+
+    def f(x: FloatArray) -> float:
+        return 1e3 * width**2 + float(((x - goal) ** 2).sum())  # labels are blurred: there are windows
+
+    steps = made.run(Point(Place.at(x).stand_in, f(x)), Key(0))
+    said, asked = next(steps), 0
+    while asked < 35:  # the last looks, far away and to both sides, are cut
+        values = np.zeros(0)
+        if isinstance(said, Ask):
+            points = [said.point(row) for row in range(len(said))]
+            if method != "auto" or said.role is not Role.STEP:
+                assert max(np.abs(point - box.clip(point)).max() for point in points) <= 1e-15 * width
+            values = np.array([f(box.clip(point)) for point in points])
+            asked += len(points)
+        said = steps.send(values)

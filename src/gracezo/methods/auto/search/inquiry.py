@@ -278,7 +278,7 @@ class Inquiries:
 
         scheme = labelled(whole, self.differences.pairs is not None or (not whole and self._smooth))
         look = asked(scheme)
-        if look.stencil is Stencil.FORWARD and scheme.both and order.limits is not None:  # a wall is near
+        if look.stencil is Stencil.FORWARD and scheme.both and order.bounded:  # a wall is near
             scheme = labelled(whole, both=False)
             look = asked(scheme)
         (change,) = yield [look.request(order.move(start, stop, scheme), Role.PROBE)]
@@ -296,7 +296,7 @@ class Inquiries:
     @property
     def _smooth(self) -> bool:
         """Whether labels may be of both signs: no bound or kink is behind any weight, as far as is known."""
-        return self.order.limits is None and min(self.belief.rate(0), self.belief.rate(1)) > 0.5
+        return not self.order.bounded and min(self.belief.rate(0), self.belief.rate(1)) > 0.5
 
     def _quiet(self, group: Group) -> bool:
         """Whether neither noise nor background blurs a sum over a group."""

@@ -120,6 +120,11 @@ class Order:
         return Room(ahead, min(ahead, behind))
 
     @property
+    def bounded(self) -> bool:
+        """Whether a bound may be behind a weight."""
+        return self.limits is not None
+
+    @property
     def whole(self) -> Along:
         """All of it."""
         n = len(self)
@@ -271,6 +276,11 @@ class LongOrder(Order):
             return 0.0
         order = self._shuffle if self._bounded is None else self._bounded
         return order.squares(start, stop) - float(lost[low:high].sum())
+
+    @property
+    def bounded(self) -> bool:
+        """Whether a bound may be behind a weight, as near as looks go."""
+        return self._bounded is not None and self._bounded.aim is not None
 
     def room(self, start: int, stop: int) -> Room:
         """Return the largest ε at which no coordinate of a slice leaves the bounds."""
