@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,9 @@ from typing import Any
 from benchmarks.page_table import put
 from benchmarks.queries import plots, tables
 from benchmarks.queries.execute import SEED
+from benchmarks.queries.kept import kept_runs
 from benchmarks.queries.problem import TARGET_NAMES, TARGETS
+from benchmarks.queries.store import Record, load_all
 from benchmarks.queries.summary import Summary
 
 from gracezo.experiments.environment import describe
@@ -22,8 +25,13 @@ _RIVALS = ("cma", "nevergrad")  # packages that only rivals need
 
 
 def write_report(folder: Path, results: Path, page: Path | None) -> None:
-    """Write tables and plots into `results`, and the generated parts of the page."""
-    summary = Summary.of(folder)
+    """Write tables and plots into `results`, and the generated parts of the page.
+
+    Of methods without a run on disk, what the last report says stays.
+    """
+    made = list(load_all(folder))
+    kept = list(kept_runs(results, page, {run.job.method for run in made}))
+    summary = Summary([*kept, *made])
     results.mkdir(parents=True, exist_ok=True)
     tables.write_targets_csv(summary, results / "targets.csv")
     tables.write_profile_csv(summary, results / "profile.csv")
@@ -32,8 +40,12 @@ def write_report(folder: Path, results: Path, page: Path | None) -> None:
     plots.profile_plot(summary, results / "profile-sweeps", per_sweep=True)
     for target in _DRAWN_TARGETS:
         plots.targets_plot(summary, target, results / f"targets-{TARGET_NAMES[target]}")
-    machine = json.dumps(_machine(summary), indent=1, ensure_ascii=False)
-    (results / "machine.json").write_text(machine + "\n", encoding="utf-8")
+    machine = _machine(made)
+    if kept and (results / "machine.json").exists():
+        before = json.loads((results / "machine.json").read_text(encoding="utf-8"))
+        machine["rivals"] = before.get("rivals", before)
+    text = json.dumps(machine, indent=1, ensure_ascii=False)
+    (results / "machine.json").write_text(text + "\n", encoding="utf-8")
     for row, least in summary.below_floor():
         print(f"{row.entry.name}: a run found {least!r}, below the floor {row.floor!r}", file=sys.stderr)
     if page is not None:
@@ -56,9 +68,8 @@ def _parts(summary: Summary) -> dict[str, str]:
     return parts
 
 
-def _machine(summary: Summary) -> dict[str, Any]:
-    """Return seeds, versions and processor of the installation that writes the report."""
-    runs = [run for row in summary.rows for method in summary.methods for run in summary.runs(row, method)]
+def _machine(runs: Sequence[Record]) -> dict[str, Any]:
+    """Return seeds, versions and processor of the installation that has made the runs."""
     return {
         "seed": SEED,
         "runs": len(runs),

@@ -3,7 +3,8 @@
 Run: python -m benchmarks.queries [--jobs 2] [--quick] [--functions ...] [--methods ...]
 
 Runs are kept in --runs, one file each; those that are there are not made again (--again makes those of the
-chosen methods and functions anew). The report is of all that is there.
+chosen methods and functions anew). The report is of all that is there; of a method that has no run there it
+says what the last one said, so that one method can be run anew, beside the others as they were.
 """
 
 from __future__ import annotations

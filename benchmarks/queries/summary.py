@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 from benchmarks.queries.functions import SUITE, Entry
@@ -13,7 +12,7 @@ from benchmarks.queries.meter import LEVELS
 from benchmarks.queries.problem import TARGETS
 from benchmarks.queries.rivals import METHODS
 from benchmarks.queries.rivals.method import Method
-from benchmarks.queries.store import Record, load_all
+from benchmarks.queries.store import Record
 
 from gracezo.core.types import FloatArray
 
@@ -48,11 +47,6 @@ class Summary:
         self.rows: list[Row] = [rows[name] for name in SUITE if name in rows]
         ran = {method for _, method in self._runs}
         self.methods: list[Method] = [method for name, method in METHODS.items() if name in ran]
-
-    @classmethod
-    def of(cls, folder: Path) -> Summary:
-        """Read the runs of a folder."""
-        return cls(load_all(folder))
 
     def runs(self, row: Row, method: Method) -> Sequence[Record]:
         """Return the runs of a method on a problem: one for each setting."""

@@ -293,6 +293,20 @@ def test_a_tiny_profile_end_to_end(tmp_path: Path, capsys: pytest.CaptureFixture
     assert kept.parent.name in line
 
 
+def test_a_report_keeps_what_it_said_of_methods_whose_runs_are_gone(tmp_path: Path) -> None:
+    runs, results = tmp_path / "runs", tmp_path / "results"
+    words = ["--quick", "--functions", "distance-1k-s1", "rastrigin-50", "--runs", str(runs)]
+    words += ["--results", str(results), "--methods", "coordinates"]
+    main([*words, "lbfgs"])
+    written = {name: (results / name).read_text() for name in ("targets.csv", "targets.md", "profile.csv")}
+    for file in runs.glob("*/lbfgs@*.json"):
+        file.unlink()
+    main(words)
+    assert {name: (results / name).read_text() for name in written} == written
+    machine = json.loads((results / "machine.json").read_text())
+    assert (machine["runs"], machine["rivals"]["runs"]) == (2, 3)
+
+
 def test_an_unknown_function_is_named(tmp_path: Path) -> None:
     with pytest.raises(SystemExit, match="no function matches nowhere"):
         main(["--functions", "nowhere", "--runs", str(tmp_path)])
