@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from gracezo.core.asks import Ask, Decided, Moved, OutOfQueries, Point, Role, Steps
+from gracezo.core.asks import Ask, Moved, OutOfQueries, Point, Role, Steps
 from gracezo.core.box import Box
 from gracezo.core.keys import Key
 from gracezo.core.method import Method
@@ -21,10 +21,10 @@ R = TypeVar("R")
 def reserving(steps: Steps[R], queries: int) -> Steps[R]:
     """Run `steps` with a larger reserve: what they ask is of no use without `queries` more at the end."""
 
-    def larger(ask: Ask) -> Steps[FloatArray]:
-        return (yield Ask(ask.base, ask.offsets, ask.role, ask.reserve + queries))
+    def larger(ask: Ask) -> Ask:
+        return Ask(ask.base, ask.offsets, ask.role, ask.reserve + queries)
 
-    return relayed(steps, larger)
+    return translated(steps, larger)
 
 
 def in_batches(steps: Steps[R], most: int) -> Steps[R]:
@@ -52,29 +52,44 @@ def at_most(steps: Steps[R], queries: int) -> Steps[R]:
 def noting(steps: Steps[R], note: Callable[[int], None]) -> Steps[R]:
     """Run `steps`, and say of each of their asks how many queries were answered."""
 
-    def noted(ask: Ask) -> Steps[FloatArray]:
-        values = yield ask
+    def heard(ask: Ask, values: FloatArray) -> FloatArray:
         note(len(values))
         return values
 
-    return relayed(steps, noted)
+    return translated(steps, heard=heard)
 
 
-def relayed(
+def _itself(ask: Ask) -> Ask:
+    return ask
+
+
+def _values(ask: Ask, values: FloatArray) -> FloatArray:
+    return values
+
+
+def _iterate(said: Moved) -> Moved:
+    return said
+
+
+def translated(
     steps: Steps[R],
-    through: Callable[[Ask], Steps[FloatArray]],
-    moved: Callable[[Moved], Moved] = lambda said: said,
+    asked: Callable[[Ask], Ask] = _itself,
+    heard: Callable[[Ask, FloatArray], FloatArray] = _values,
+    moved: Callable[[Moved], Moved] = _iterate,
 ) -> Steps[R]:
-    """Run `steps`, each of their asks answered by what is made of it, each iterate told as `moved` has it."""
+    """Run `steps`, each ask and iterate told as `asked` and `moved` have it, its values as `heard` has them.
+
+    The latter is given the ask as `steps` have made it. What is made of an ask is one ask: `relayed` is for
+    what may take several, or none, and takes a generator for each.
+    """
     try:
         said = next(steps)
         while True:
-            if isinstance(said, Ask):
-                heard = through(said)
-            else:
-                heard = _passed(moved(said) if isinstance(said, Moved) else said)
             try:
-                answer = yield from heard
+                if isinstance(said, Ask):
+                    answer = heard(said, (yield asked(said)))
+                else:
+                    answer = yield moved(said) if isinstance(said, Moved) else said
             except OutOfQueries as spent:
                 said = steps.throw(spent)
             else:
@@ -84,8 +99,20 @@ def relayed(
         return result
 
 
-def _passed(said: Moved | Decided) -> Steps[FloatArray]:
-    return (yield said)
+def relayed(steps: Steps[R], through: Callable[[Ask], Steps[FloatArray]]) -> Steps[R]:
+    """Run `steps`, each of their asks answered by what is made of it."""
+    try:
+        said = next(steps)
+        while True:
+            try:
+                answer = (yield from through(said)) if isinstance(said, Ask) else (yield said)
+            except OutOfQueries as spent:
+                said = steps.throw(spent)
+            else:
+                said = steps.send(answer)
+    except StopIteration as end:
+        result: R = end.value
+        return result
 
 
 def _parts(ask: Ask, most: int) -> Steps[FloatArray]:

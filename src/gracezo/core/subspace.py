@@ -26,7 +26,7 @@ from gracezo.core.asks import Ask, Moved, Offsets, Point, SparseRows, Steps
 from gracezo.core.box import Box
 from gracezo.core.method import Problem
 from gracezo.core.result import Finish, GradientEstimate
-from gracezo.core.steps import relayed
+from gracezo.core.steps import translated
 from gracezo.core.types import FloatArray, IntArray
 
 R = TypeVar("R")
@@ -188,7 +188,7 @@ class Subspace:
 
     def within(self, steps: Steps[R]) -> Steps[R]:
         """Run an algorithm that knows z alone."""
-        return relayed(steps, self._answered, self._moved)
+        return translated(steps, self.ask, moved=self._moved)
 
     def minimised(self, steps: Steps[Finish]) -> Steps[Finish]:
         """Run a method that knows z alone."""
@@ -211,9 +211,6 @@ class Subspace:
             confirmed=found.confirmed[order],
             background=found.background / float(np.median(self._factors)),
         )
-
-    def _answered(self, ask: Ask) -> Steps[FloatArray]:
-        return (yield self.ask(ask))
 
     def ask(self, ask: Ask) -> Ask:
         """Return an ask around z as one around the point there."""

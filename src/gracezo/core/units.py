@@ -25,7 +25,7 @@ from gracezo.core.moves import Moves
 from gracezo.core.places import Place, dense
 from gracezo.core.precision import SHOWN
 from gracezo.core.result import Finish, GradientEstimate
-from gracezo.core.steps import relayed
+from gracezo.core.steps import translated
 from gracezo.core.types import FloatArray, IntArray
 
 LARGEST = math.ldexp(1.0, np.finfo(np.float64).maxexp // 5)
@@ -115,12 +115,12 @@ class Units:
 
     def minimised(self, steps: Steps[Finish]) -> Steps[Finish]:
         """Run a method that works in these units."""
-        finish = yield from relayed(steps, self._answered, self._moved)
+        finish = yield from translated(steps, self._ask, self._heard, self._moved)
         return finish if finish.answer is None else replace(finish, answer=self._point(finish.answer))
 
     def estimated(self, steps: Steps[GradientEstimate]) -> Steps[GradientEstimate]:
         """Run an estimator that works in these units."""
-        found = yield from relayed(steps, self._answered, self._moved)
+        found = yield from translated(steps, self._ask, self._heard, self._moved)
         unit = self._unit or 1.0
         sizes = self._at(found.indices)
         with np.errstate(over="ignore"):  # of a coordinate without room, nothing is known
@@ -137,8 +137,7 @@ class Units:
         """Return a difference of values as the user has it."""
         return size * (self._unit or 1.0)
 
-    def _answered(self, ask: Ask) -> Steps[FloatArray]:
-        values = yield self._ask(ask)
+    def _heard(self, ask: Ask, values: FloatArray) -> FloatArray:
         if self._unit == 0.0:
             self._learn(ask, values)
         scaled = values / (self._unit or 1.0)

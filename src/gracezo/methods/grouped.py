@@ -17,11 +17,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from gracezo.core.asks import Ask, Moved, Point, Steps
+from gracezo.core.asks import Moved, Point, Steps
 from gracezo.core.keys import Key
 from gracezo.core.method import Estimator, HasEstimator, Method, Problem
 from gracezo.core.result import Finish, GradientEstimate, Status
-from gracezo.core.steps import relayed
+from gracezo.core.steps import translated
 from gracezo.core.subspace import Subspace
 from gracezo.core.types import FloatArray, IntArray
 
@@ -106,7 +106,7 @@ class Grouped:
             reached = moved.to
             return moved
 
-        finish = yield from relayed(space.minimised(method.run(space.inward(at), key)), _passed, followed)
+        finish = yield from translated(space.minimised(method.run(space.inward(at), key)), moved=followed)
         return finish, finish.answer or reached
 
     def _space(self, x: FloatArray) -> Subspace:
@@ -146,7 +146,3 @@ def _outside(part: GradientEstimate) -> float:
     if part.flat or not len(part.indices) or not part.residual < 1.0:
         return 0.0
     return part.found**2 * part.residual / (1.0 - part.residual)
-
-
-def _passed(ask: Ask) -> Steps[FloatArray]:
-    return (yield ask)

@@ -43,6 +43,8 @@ class LBFGS:
     ) -> FloatArray:
         """Return −B⁻¹g, where B starts from `diagonal` (all positive); on the free coordinates alone."""
         n = len(slopes)
+        if self._count == 0 and free is None:  # as long as few are being met
+            return -slopes / diagonal
         self._make_room(n)
         steps, changes = self._steps[: self._count, :n], self._changes[: self._count, :n]
         if free is None or free.all():

@@ -12,7 +12,7 @@ from gracezo.core.keys import Key
 from gracezo.core.method import Estimator
 from gracezo.core.names import Names
 from gracezo.core.result import GradientEstimate
-from gracezo.core.steps import in_batches, relayed
+from gracezo.core.steps import in_batches, translated
 from gracezo.core.types import FloatArray, IntArray, record
 from gracezo.vectors.accuracy import Accuracy
 from gracezo.vectors.columns import Search
@@ -232,10 +232,10 @@ def measured(
 def scalars(steps: Steps[GradientEstimate]) -> Steps[GradientEstimate]:
     """Let an algorithm for one output ask a function with a vector of one."""
 
-    def first(ask: Ask) -> Steps[FloatArray]:
-        return (yield ask)[:, 0]
+    def first(ask: Ask, values: FloatArray) -> FloatArray:
+        return values[:, 0]
 
-    return relayed(steps, first)
+    return translated(steps, heard=first)
 
 
 def outputs_of(at: Point) -> FloatArray:

@@ -318,7 +318,7 @@ def sizes_of(problem: Problem, x: FloatArray) -> FloatArray:
             return np.where(sizes > 0.0, sizes, 1.0)
     # One size for all. A small x0 says nothing, since many begin near zero, nor does a wide box.
     common = float(np.median(away)) if len(away) else 1.0
-    width = float(np.median(room))
+    width = float(room[0] if len(room) == 1 else np.median(room))
     if width < 1.0 / constants.STRIDE:
         return np.full(1, width)
     return np.full(1, common if common > constants.STRIDE else 1.0)

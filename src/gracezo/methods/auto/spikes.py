@@ -130,6 +130,7 @@ class Density:
         self._keep = keep
         self._d = d
         self._found = 0
+        self._at_least = np.zeros(len(self._rho))  # the logarithm of the chance that there are so many
         self.learned = 0
         """How often something was learned."""
         self._singles: dict[float, float] = {}  # chances of exactly one, until something is learned
@@ -139,6 +140,7 @@ class Density:
     def found(self) -> None:
         """Note that one more has been found: there are at least as many as that."""
         self._found += 1
+        self._at_least = np.log(gammainc(self._found, self._rho * self._d) + TINY)
         self._forget()
 
     def _forget(self) -> None:
@@ -151,11 +153,9 @@ class Density:
     @property
     def _posterior(self) -> np.ndarray:
         if self._weights is None:
-            log = self._log
-            if self._found:
-                log = log + np.log(gammainc(self._found, self._rho * self._d) + TINY)
-            weights = np.exp(log - log.max())
-            self._weights = weights / weights.sum()
+            log = self._log + self._at_least
+            weights = np.exp(log - np.maximum.reduce(log))
+            self._weights = weights / np.add.reduce(weights)
         return self._weights
 
     def none(self, n: np.ndarray) -> np.ndarray:

@@ -32,7 +32,7 @@ from gracezo.core.asks import MARGIN, Ask, Moved, OutOfQueries, Point, Role, Spa
 from gracezo.core.box import Box
 from gracezo.core.rest import Rest, written
 from gracezo.core.result import Finish, Status
-from gracezo.core.steps import relayed
+from gracezo.core.steps import translated
 from gracezo.core.types import FloatArray, IntArray, record
 from gracezo.methods.auto import constants
 from gracezo.methods.auto.instrument.forward import Differences
@@ -295,16 +295,18 @@ def answering(steps: Steps[R], exact: bool, met: Lowest) -> Steps[R]:
     """
     roles = _EXACT if exact else _NOISY
 
-    def asked(ask: Ask) -> Steps[FloatArray]:
+    def asked(ask: Ask) -> Ask:
         role = roles.get(ask.role)
-        values = yield ask if role is None else Ask(ask.base, ask.offsets, role, ask.reserve)
+        return ask if role is None else Ask(ask.base, ask.offsets, role, ask.reserve)
+
+    def heard(ask: Ask, values: FloatArray) -> FloatArray:
         met.note(ask, values)
         return values
 
     def moved(said: Moved) -> Moved:
         return Moved(Point(said.to.x, said.to.value)) if exact and said.to.error else said
 
-    return relayed(steps, asked, moved)
+    return translated(steps, asked, heard, moved)
 
 
 @record

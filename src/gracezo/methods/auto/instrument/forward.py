@@ -203,7 +203,9 @@ class Curvatures:
         """Return how far one may be from the expected; without limit while few have been met."""
         if self.wanting:
             return math.inf
-        return max(float(np.std(self._lately)), math.sqrt(constants.ALIKE) * expected)
+        lately = np.array(self._lately)
+        off = lately - np.add.reduce(lately) / len(lately)
+        return max(math.sqrt(np.add.reduce(off * off) / len(lately)), math.sqrt(constants.ALIKE) * expected)
 
     def odd(self, curvature: float) -> bool:
         """Whether one is far above those met, so that a wrong slope may be behind it."""

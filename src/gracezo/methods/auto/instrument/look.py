@@ -34,11 +34,8 @@ class Stencil(Enum):
     CHECKED = (1.0, -1.0, 0.5)
     """Central, and near: half way, to see how f bends."""
 
-    @property
-    def shares(self) -> tuple[float, ...]:
-        """The multiples."""
-        multiples: tuple[float, ...] = self.value
-        return multiples
+    def __init__(self, *multiples: float) -> None:
+        self.shares = multiples
 
 
 NEAR = Stencil.CHECKED.shares[-1]

@@ -169,12 +169,12 @@ class Support:
 
     def bend(self, limit: int, rate: float) -> list[Request]:
         """Return queries for missing curvatures whose guesses may cost more than a query brings elsewhere."""
-        varied = self._differences.curvatures.varied
-        if varied < constants.ALIKE:
+        varied, unknown = self._differences.curvatures.varied, np.isnan(self.curvatures)
+        if varied < constants.ALIKE or not np.count_nonzero(unknown):
             return []
         # One that comes to a wall before it comes so far goes to that wall, whatever its curvature.
         lengths = constants.CONFIRM * np.abs(self.slopes) / self.diagonal
-        missing = np.isnan(self.curvatures) & (self._walls.rooms(self.indices, self.slopes) >= lengths)
+        missing = unknown & (self._walls.rooms(self.indices, self.slopes) >= lengths)
         # With a curvature that is off by some share, a step loses the square of that of what it promised.
         lost = np.where(missing, 0.5 * varied * self.slopes**2 / self.diagonal, 0.0)
         dear = np.flatnonzero(lost > max(rate, self._differences.negligible))

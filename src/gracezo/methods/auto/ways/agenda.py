@@ -300,7 +300,7 @@ class Agenda:
     def step_promise(self) -> float:
         """Return the decrease that the model promises for a step with what is known."""
         support, walls, told = self.parts.support, self.parts.walls, self._prediction
-        slopes, diagonal = support.slopes, support.diagonal
+        slopes = support.slopes
         # An answer changes few of many slopes, and a path takes time in proportion to their number.
         refresh = self.parts.refresh
         heard = 0 if told is None else refresh.answers - told.answers
@@ -310,9 +310,11 @@ class Agenda:
             blocked = walls.stops is not None and not path.descends
             promise = support.known if blocked else -path.predicted(1.0)
             told = self._prediction = _Prediction(len(slopes), refresh.answers, promise)
+        if told.size == len(slopes):
+            return told.promise
         # No step has been made yet along those found since: the model has their own curvature only.
         new = slice(told.size, None)
-        return told.promise + walls.promise(support.indices[new], slopes[new], diagonal[new])
+        return told.promise + walls.promise(support.indices[new], slopes[new], support.diagonal[new])
 
     def _refresh_cost(self) -> float:
         """Return the rounds until the gradient is known well enough: for all of it, or its largest part."""

@@ -16,7 +16,7 @@ from gracezo.core.moves import Few
 from gracezo.core.precision import SHOWN
 from gracezo.core.rest import Rest, outside
 from gracezo.core.result import Finish
-from gracezo.core.steps import relayed
+from gracezo.core.steps import translated
 from gracezo.core.types import FloatArray, IntArray
 from gracezo.core.walls import Walls
 from gracezo.methods.auto import constants
@@ -282,14 +282,13 @@ class Sparse:
     def overhear(self, at: Point, steps: Steps[R]) -> Steps[R]:
         """Run the looks of another way around a point; the next step may go to the lowest that they meet."""
 
-        def asked(ask: Ask) -> Steps[FloatArray]:
-            values = yield ask
+        def heard(ask: Ask, values: FloatArray) -> FloatArray:
             if len(values) and isinstance(ask.offsets, SparseRows):
                 move = Few(*ask.offsets.row(row := lowest(values)))
                 self._parts.stepper.lowest_met.note(at, Heard(move, float(values[row])))
             return values
 
-        return relayed(steps, asked)
+        return translated(steps, heard=heard)
 
     def _relocate(self, at: Point) -> None:
         """Go on at a point that was reached in another way."""
