@@ -306,7 +306,7 @@ def dense(x: FloatArray) -> FloatArray:
 
 def largest(x: FloatArray) -> float:
     """Return the largest magnitude of a coordinate."""
-    return x.largest if isinstance(x, Place) else float(np.max(np.abs(x), initial=0.0))
+    return x.largest if isinstance(x, Place) else _largest(x)
 
 
 def mean_square(x: FloatArray) -> float:

@@ -40,7 +40,7 @@ from gracezo.core.names import Names
 from gracezo.core.outputs import Outputs
 from gracezo.core.result import Finish, Result, Status
 from gracezo.core.sampling import Sampling
-from gracezo.core.standing import Standing
+from gracezo.core.standing import Reached, Standing
 from gracezo.core.types import FloatArray, IntArray
 
 Outcome: TypeAlias = float | FloatArray | EvaluationFailure  # a value, many outputs, or why there is neither
@@ -316,16 +316,18 @@ class Run:
         values = np.array(self._values)
         outputs = self._outputs
         answers = values if outputs is None else outputs.matrix(len(values))
-        best = None
+        lower = False
         if ask.role.may_answer:
             row = lowest(values)
-            if self._standing.betters(values[row], ask.role.margin):
+            if lower := self._standing.betters(values[row], ask.role.margin):
                 at = None if outputs is None else outputs.at(row)
-                best = Point(ask.reached(row), float(values[row]), outputs=at)
-                self._standing.take(best, ask.role.margin)
+                best = Reached(ask, row, float(values[row]), at)
+                # A batch may be far larger than the one point of it.
+                self._standing.take(best if len(values) == 1 else best.point(), ask.role.margin)
         self._clear()
-        if best is not None and self._standing.target_reached and self._standing.begun:
-            self._move(best)
+        if lower and self._standing.target_reached and self._standing.begun:
+            assert self._standing.best is not None
+            self._move(self._standing.best)
         return answers
 
     def _move(self, to: Point) -> None:

@@ -12,36 +12,58 @@ from typing import Any
 
 import numpy as np
 
-from gracezo.core.asks import Point
+from gracezo.core.asks import Ask, Point
 from gracezo.core.places import Place
 from gracezo.core.result import Trace, changed
-from gracezo.core.types import FloatArray
+from gracezo.core.types import FloatArray, record
+
+
+@record
+class Reached:
+    """The point of one row of an ask, with its value; as a `Point`, it would be written down."""
+
+    ask: Ask
+    row: int
+    value: float
+    outputs: FloatArray | None
+    error: float = 0.0
+
+    def point(self) -> Point:
+        """Return it written down."""
+        return Point(self.ask.reached(self.row), self.value, outputs=self.outputs)
 
 
 class Standing:
     """The best point and the trace of one run; `target` is the value that ends it."""
 
     def __init__(self, target: float | None) -> None:
-        self.best: Point | None = None
+        self._best: Point | Reached | None = None
         self._target = target
         self._broad = False  # whether a whole set of coordinates has moved there
         self._moves: list[tuple[int, float]] = []
 
+    @property
+    def best(self) -> Point | None:
+        """The best point, if there is one: written down when somebody wants to know."""
+        if isinstance(self._best, Reached):
+            self._best = self._best.point()
+        return self._best
+
     def betters(self, value: float, margin: float) -> bool:
         """Whether a value is low enough to be the best, given the margin of its role."""
-        if self.best is None:
+        if self._best is None:
             return value < math.inf
-        fallen = self._moves[0][1] - self.best.value if self._moves else 0.0
-        return value < self.best.value - (0.0 if self._broad else margin * fallen)
+        fallen = self._moves[0][1] - self._best.value if self._moves else 0.0
+        return value < self._best.value - (0.0 if self._broad else margin * fallen)
 
-    def take(self, point: Point, margin: float) -> None:
+    def take(self, point: Point | Reached, margin: float) -> None:
         """Let a point be the best."""
-        self.best, self._broad = point, margin > 0.0
+        self._best, self._broad = point, margin > 0.0
 
     def move(self, queries: int, to: Point) -> None:
         """Note an iterate, reached after so many queries."""
-        if self.best is None or to.error > 0.0 or to.value < self.best.value:
-            self.best, self._broad = to, False
+        if self._best is None or to.error > 0.0 or to.value < self._best.value:
+            self._best, self._broad = to, False
         self._moves.append((queries, to.value))
 
     @property
@@ -57,7 +79,7 @@ class Standing:
     @property
     def target_reached(self) -> bool:
         """Whether the best point is at the target, its error considered."""
-        best = self.best
+        best = self._best
         return self._target is not None and best is not None and best.value + 2.0 * best.error <= self._target
 
     def fields(self, start: FloatArray, shape: tuple[int, ...]) -> dict[str, Any]:

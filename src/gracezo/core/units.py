@@ -22,7 +22,7 @@ import numpy as np
 from gracezo.core.asks import Ask, Moved, Point, SparseRows, Steps
 from gracezo.core.method import Problem
 from gracezo.core.moves import Moves
-from gracezo.core.places import Place, dense
+from gracezo.core.places import Place, dense, largest
 from gracezo.core.precision import SHOWN
 from gracezo.core.result import Finish, GradientEstimate
 from gracezo.core.steps import translated
@@ -64,7 +64,7 @@ class Units:
     @classmethod
     def of(cls, problem: Problem, at: Point, sizes: FloatArray) -> Units:
         """Return the units for a run from a point, where coordinates have these sizes, or all have one."""
-        if isinstance(at.x, Place) and SHOWN * at.x.largest < sizes[0] and len(sizes) == 1:
+        if len(sizes) == 1 and SHOWN * largest(at.x) < sizes[0]:
             sizes = np.exp2(np.rint(np.log2(sizes)))  # none is too fine
         else:
             sizes = np.exp2(np.rint(np.log2(np.maximum(sizes, SHOWN * np.abs(dense(at.x))))))

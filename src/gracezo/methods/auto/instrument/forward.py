@@ -107,7 +107,10 @@ class Curvatures:
         self.mean = math.nan
         """Curvature of an anonymous coordinate: its magnitude, or a bound where none shows."""
         self._shown = 0.0  # the same with its sign; 0 where none shows
-        self._lost = 0.0, math.inf  # of that: what rounding takes away where all move by little, up to where
+        self.lost = 0.0
+        """What rounding may take away of the mean where all move by little, or not."""
+        self.reach = math.inf
+        """Up to which distance the mean is known to show, or to be lost, as it was measured."""
         self._met: list[float] = []
         self._flattest = math.inf  # the least positive one met
         self._typical, self.varied = math.nan, 1.0
@@ -119,21 +122,11 @@ class Curvatures:
 
     def absorb(self, lost: float, reach: float) -> None:
         """Take the mean for what rounding leaves of it at distances up to `reach`; so much of it is lost."""
-        self._lost = lost, reach
+        self.lost, self.reach = lost, reach
 
     def moved(self) -> None:
         """Note that the point is another one, where rounding may take away more or less of the mean."""
-        self._lost = self._lost[0], 0.0 if self._lost[0] else math.inf
-
-    @property
-    def lost(self) -> float:
-        """What rounding may take away of the mean, or not."""
-        return self._lost[0]
-
-    @property
-    def reach(self) -> float:
-        """Up to which distance the mean is known to show, or to be lost, as it was measured."""
-        return self._lost[1]
+        self.reach = 0.0 if self.lost else math.inf
 
     def meet(self, curvature: float) -> None:
         """Note the measured curvature of one coordinate."""
@@ -234,6 +227,7 @@ class Differences:
         """How f bends."""
         self.pairs: Pairs | None = None
         """Looks to both sides, where f is noisy and smooth."""
+        self._centre: FloatArray | None = None
         self._ulp_x = 0.0
         self._bounds = (1.0, 1)  # squared errors in units of their bounds, summed, and their number
 
@@ -241,7 +235,8 @@ class Differences:
         """Note the point around which differences are taken from now on."""
         self.values.centre(value)
         self.curvatures.moved()
-        self._ulp_x = ULP * largest(x)
+        if x is not self._centre:  # a point is never written to
+            self._centre, self._ulp_x = x, ULP * largest(x)
         if math.isnan(self.curvatures.mean):
             # Nothing is known yet: as if f fell to zero over a distance of one (or of x itself).
             reach = 1.0 + mean_square(x)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import cached_property
 from typing import TypeVar
 
 import numpy as np
@@ -88,7 +89,7 @@ class Sparse:
         """The standard deviation of f's noise, as far as it is known."""
         return self.differences.noise
 
-    @property
+    @cached_property
     def free(self) -> IntArray | Rest:
         """All coordinates that can move."""
         problem = self._parts.problem
