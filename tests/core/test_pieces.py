@@ -7,10 +7,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gracezo.core.asks import Ask, DenseRows, OutOfQueries, Role, SparseRows, Steps
+from gracezo.core.asks import Ask, Decided, DenseRows, Moved, OutOfQueries, Point, Role, SparseRows, Steps
 from gracezo.core.gather import gather
 from gracezo.core.keys import Key, draw_seed
-from gracezo.core.steps import reserving
+from gracezo.core.steps import reserving, translated
+from gracezo.core.types import FloatArray
 
 BASE = np.arange(5.0)
 
@@ -47,6 +48,38 @@ def search(rounds: int, label: str) -> Steps[str]:
         answer = yield Ask(BASE, SparseRows.single(np.array([number]), np.ones(1)), Role.PROBE, reserve=1)
         total += answer[0]
     return f"{label}{total:g}"
+
+
+def test_what_is_said_and_heard_is_translated() -> None:
+    def steps() -> Steps[list[float]]:
+        heard = [float((yield Ask(BASE, SparseRows.single(np.array([0]), np.ones(1)), Role.PROBE))[0])]
+        yield Moved(Point(BASE, 5.0))
+        yield Decided("nothing is asked")
+        try:
+            yield Ask(BASE, SparseRows.single(np.array([1]), np.ones(1)), Role.PROBE)
+        except OutOfQueries:
+            heard.append(-1.0)
+        return heard
+
+    def asked(ask: Ask) -> Ask:
+        return Ask(ask.base + 1.0, ask.offsets, ask.role)
+
+    def heard(ask: Ask, values: FloatArray) -> FloatArray:
+        assert ask.base is BASE  # as it was made, not as it was asked
+        return 10.0 * values
+
+    run = translated(steps(), asked, heard, lambda moved: Moved(Point(moved.to.x, -moved.to.value)))
+    first = next(run)
+    assert isinstance(first, Ask)
+    assert first.point(0).tolist() == [2.0, 2.0, 3.0, 4.0, 5.0]
+    moved = run.send(np.array([3.0]))
+    assert isinstance(moved, Moved)
+    assert moved.to.value == -5.0
+    assert isinstance(run.send(np.zeros(0)), Decided)
+    assert isinstance(run.send(np.zeros(0)), Ask)
+    with pytest.raises(StopIteration) as end:
+        run.throw(OutOfQueries())
+    assert end.value.value == [30.0, -1.0]
 
 
 def test_gather_is_one_batch_a_round() -> None:

@@ -17,6 +17,7 @@ from gracezo.core.errors import EvaluationError, EvaluationFailure
 from gracezo.core.limits import Limits
 from gracezo.core.result import Finish, Status
 from gracezo.core.run import Answer, Run
+from gracezo.core.types import FloatArray
 
 X0 = np.zeros(4)
 
@@ -114,6 +115,20 @@ def test_a_probe_is_not_an_answer(role: Role, best: float) -> None:
     if role.may_answer:
         assert result.x.tolist() == [0.0, 2.0, 0.0, 0.0]
         assert result.support.tolist() == [1]
+
+
+def test_only_the_last_of_the_best_points_is_written_down(monkeypatch: pytest.MonkeyPatch) -> None:
+    written, point = list[int](), Ask.point
+
+    def noted(ask: Ask, row: int) -> FloatArray:
+        written.append(row)
+        return point(ask, row)
+
+    monkeypatch.setattr(Ask, "point", noted)
+    run = Run(asking([1, 1, 1], Role.STEP), X0, Limits(), seed=0)
+    answers(run, iter([3.0, 2.0, 1.0]))
+    assert (run.result().fun, run.result().x.tolist()) == (1.0, [1.0, 0.0, 0.0, 0.0])
+    assert len(written) == 1
 
 
 @given(st.lists(st.integers(-3, 3), min_size=4, max_size=40))

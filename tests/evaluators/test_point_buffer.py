@@ -49,6 +49,7 @@ def offsets(kind: int, place: bool) -> SparseRows | DenseRows | Moves:
     rows: list[SparseRows | DenseRows | Moves] = [
         SparseRows.single(FEW[0].indices, FEW[0].values),
         SparseRows.single(NONE, np.zeros(0)),
+        SparseRows.single(np.arange(0, D, 2), DENSE[::2]),  # so many that all is written again
         SparsePoints(np.array([0, 2]), np.array([3, 5]), np.array([8.0, 9.0])),
         *(Moves((move,)) for move in MOVES),
         *(ClippedMoves((move,), BOX) for move in MOVES),
@@ -61,7 +62,7 @@ def offsets(kind: int, place: bool) -> SparseRows | DenseRows | Moves:
 @settings(max_examples=60, deadline=None)
 @given(
     st.lists(
-        st.tuples(st.integers(0, len(BASES) - 1), st.integers(0, 2 * len(MOVES) + 3)), min_size=1, max_size=8
+        st.tuples(st.integers(0, len(BASES) - 1), st.integers(0, 2 * len(MOVES) + 4)), min_size=1, max_size=8
     )
 )
 def test_what_is_shown_is_the_point(shown: list[tuple[int, int]]) -> None:

@@ -41,7 +41,9 @@ class PointBuffer:
             if start < stop:
                 where, values = offsets.indices[start:stop], offsets.values[start:stop]
                 before = self._buffer[where]
-                self._touched = [(where, before)]
+                # To write all of an array in order is as fast as to write a sixth of it here and there.
+                few = isinstance(base, Place) or 6 * len(where) < len(base)
+                self._touched = [(where, before)] if few else None
                 self._buffer[where] = values if isinstance(offsets, SparsePoints) else before + values
         elif isinstance(offsets, Moves) and not getattr(offsets.rows[row], "covers", 0):
             self._touched = []

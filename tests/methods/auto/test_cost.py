@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 from types import FrameType
 from typing import Any
@@ -39,10 +40,13 @@ def calls_a_query(**keywords: Any) -> float:
 @pytest.mark.parametrize(
     ("most", "keywords"),
     [
-        (480, {"target": 0.01 * Distance(0)(Distance(0).x0)}),
-        (35, {"method": "grace", "sparsity": 10, "max_steps": 20}),
+        (335, {"target": 0.01 * Distance(0)(Distance(0).x0)}),
+        (30, {"method": "grace", "sparsity": 10, "max_steps": 20}),
     ],
 )
-def test_a_query_takes_few_calls(most: int, keywords: dict[str, Any]) -> None:
+def test_a_query_takes_few_calls(
+    most: int, keywords: dict[str, Any], caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.WARNING, "gracezo")  # a run that nobody listens to
     calls_a_query(**keywords)  # what is loaded at first use is no part of a query
     assert calls_a_query(**keywords) <= most

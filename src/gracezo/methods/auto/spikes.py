@@ -20,6 +20,7 @@ import numpy as np
 from scipy.special import gammainc
 
 from gracezo.core.precision import TINY
+from gracezo.core.shuffle import SAMPLE
 from gracezo.core.types import FloatArray
 from gracezo.methods.auto import constants
 
@@ -133,8 +134,8 @@ class Density:
         self._at_least = np.zeros(len(self._rho))  # the logarithm of the chance that there are so many
         self.learned = 0
         """How often something was learned."""
-        self._singles: dict[float, float] = {}  # chances of exactly one, until something is learned
-        self._few: dict[float, tuple[float, float]] = {}  # those of none and one, of any set
+        self._by_rho: dict[float, tuple[np.ndarray, ...]] = {}  # chances of sets, by their size, for each ρ
+        self._few: dict[float, tuple[float, float, float]] = {}  # the same, until something is learned
         self._weights: np.ndarray | None = None  # of the posterior, as long as nothing was learned
 
     def found(self) -> None:
@@ -147,7 +148,6 @@ class Density:
         """Forget what followed from what was known."""
         self.learned += 1
         self._weights = None
-        self._singles.clear()
         self._few.clear()
 
     @property
@@ -169,12 +169,28 @@ class Density:
 
     def few(self, n: float) -> tuple[float, float]:
         """Return both probabilities for one n."""
-        both = self._few.get(n)
-        if both is None:
+        return self._of(n)[:2]
+
+    def _of(self, n: float) -> tuple[float, float, float]:
+        """Return the probabilities that a set of n holds none, one, and one if it is not empty."""
+        few = self._few.get(n)
+        if few is None:
+            posterior = self._posterior
+            none, one, alone = self._chances(n)
+            few = self._few[n] = float(none @ posterior), float(one @ posterior), float(alone @ posterior)
+        return few
+
+    def _chances(self, n: float) -> tuple[np.ndarray, ...]:
+        """Return the same for each ρ: groups of few sizes are asked for again and again."""
+        chances = self._by_rho.get(n)
+        if chances is None:
+            if len(self._by_rho) > SAMPLE:
+                self._by_rho.clear()
             rate = n * self._rho
             none = np.exp(-rate)
-            both = self._few[n] = float(none @ self._posterior), float((rate * none) @ self._posterior)
-        return both
+            rising = np.minimum(rate, _LARGEST)
+            chances = self._by_rho[n] = none, rate * none, rising / np.expm1(rising)
+        return chances
 
     @property
     def mean(self) -> float:
@@ -193,14 +209,11 @@ class Density:
 
     def alone(self, n: float) -> float:
         """Return the probability that a non-empty set of n holds exactly one."""
-        single = self._singles.get(n)
-        if single is None:
-            single = self._singles[n] = float(_alone(self._rho * n) @ self._posterior)
-        return single
+        return self._of(n)[2]
 
     def saw_labels(self, n: float, decoded: bool) -> None:
         """Learn from labels asked on a set of n."""
-        self._learn(_alone(self._rho * n), decoded)
+        self._learn(self._chances(n)[2], decoded)
 
     def saw_split(self, n: float, one_sided: bool, parts: int = 2) -> None:
         """Learn from a set of n cut into equal parts: whether one of them holds everything."""
@@ -212,11 +225,6 @@ class Density:
         # No single observation rules anything out: the model is not that good, whatever happens.
         self._forget()
         self._log = self._keep * self._log + np.log(np.maximum(likelihood, 0.5 * constants.RULED_OUT))
-
-
-def _alone(rate: np.ndarray) -> np.ndarray:
-    rate = np.minimum(rate, _LARGEST)
-    return np.asarray(rate / np.expm1(rate))
 
 
 def normal(u: FloatArray, deviation: FloatArray) -> FloatArray:

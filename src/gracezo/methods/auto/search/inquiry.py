@@ -304,10 +304,10 @@ class Inquiries:
 
     def cut(self, group: Group, at: int | None, count: int = 1) -> Inquiry:
         """Ask for U of all parts but the last, which follows by subtraction."""
-        if at is None or count > 1:
+        if count > 1:
             stops = np.linspace(group.start, group.stop, count + 2).astype(np.int64).tolist()[1:-1]
         else:
-            stops = [at]
+            stops = [(group.start + group.stop) // 2 if at is None else at]
         slices = list(zip([group.start, *stops], stops, strict=False))
         looks = [self._look(group, start, stop) for start, stop in slices]
         changes = yield [

@@ -18,9 +18,10 @@ is refreshed, and the other follows by the jump. When either leads downhill, it 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from gracezo.core.asks import Point, Role, Steps
 from gracezo.core.moves import Few
@@ -32,6 +33,8 @@ from gracezo.methods.auto.belief import counted
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.instrument.line import Corner
 from gracezo.methods.auto.instrument.look import Change, Request
+
+N = TypeVar("N", np.int64, np.float64)
 
 
 class Support:
@@ -59,10 +62,10 @@ class Support:
 
     def add(self, coordinate: int, slope: float, curvature: float) -> None:
         """Take in a coordinate; its slope is measured again before long, so its error does not matter."""
-        self.indices = np.append(self.indices, coordinate)
-        self.slopes = np.append(self.slopes, slope)
-        self.curvatures = np.append(self.curvatures, curvature)
-        self._stiff = np.append(self._stiff, 0.0)
+        self.indices = _longer(self.indices, coordinate)
+        self.slopes = _longer(self.slopes, slope)
+        self.curvatures = _longer(self.curvatures, curvature)
+        self._stiff = _longer(self._stiff, 0.0)
 
     @property
     def diagonal(self) -> FloatArray:
@@ -194,6 +197,13 @@ class Support:
         return Request(Few(self.indices[member : member + 1], np.array([step])), Role.CONFIRM, absorb)
 
 
+def _longer(array: npt.NDArray[N], value: float) -> npt.NDArray[N]:
+    """Return an array with one more number at its end."""
+    longer = np.empty(len(array) + 1, array.dtype)
+    longer[:-1], longer[-1] = array, value
+    return longer
+
+
 # ---------------------------------------------------------------- kinks
 
 
@@ -215,6 +225,26 @@ class Suspect(NamedTuple):
     depth: float
 
 
+_COLUMNS = np.dtype(
+    [
+        (
+            "seen",
+            np.float64,
+            4,
+        ),  # where the slope was last negative, that slope; the same where it was positive
+        ("place", np.float64),
+        ("jump", np.float64),
+        ("ahead", np.float64),  # where a kink may lie before; NaN where nothing says so
+        ("side", np.float64),
+        ("blur", np.float64),  # how far from its place the kink may be
+        ("located", np.bool_),
+        ("fixed", np.bool_),
+    ],
+    align=True,
+)
+_UNMET = np.array([((math.nan,) * 4, math.nan, 0.0, math.nan, 0.0, 0.0, False, False)], _COLUMNS)
+
+
 class Kinks:
     """What is known of kinks, coordinate by coordinate of a support that may grow.
 
@@ -223,18 +253,22 @@ class Kinks:
 
     def __init__(self) -> None:
         self._record = (1.0, 1.0)  # searches that brought something, and all
-        # Columns: where the slope was last negative, that slope; the same where it was positive.
-        self._seen: FloatArray = np.full((0, 4), math.nan)
-        self.places: FloatArray = np.zeros(0)
+        self._hold(np.zeros(0, _COLUMNS))
+
+    def _hold(self, table: npt.NDArray[np.void]) -> None:
+        """Keep all that is known, a row a coordinate: what follows are its columns."""
+        self._table = table
+        self._seen: FloatArray = table["seen"]
+        self.places: FloatArray = table["place"]
         """Where the kink is; NaN where none is known."""
-        self._jumps: FloatArray = np.zeros(0)
-        self.located: BoolArray = np.zeros(0, np.bool_)
+        self._jumps: FloatArray = table["jump"]
+        self.located: BoolArray = table["located"]
         """Which kinks were located since slopes were measured."""
-        self._ahead: FloatArray = np.zeros(0)  # where a kink may lie before; NaN where nothing says so
-        self.sides: FloatArray = np.zeros(0)
+        self._ahead: FloatArray = table["ahead"]
+        self.sides: FloatArray = table["side"]
         """Of those that stand on a kink: the side that their slope is of. Zero for the others."""
-        self._blurs: FloatArray = np.zeros(0)  # how far from its place the kink may be
-        self.fixed: BoolArray = np.zeros(0, np.bool_)
+        self._blurs: FloatArray = table["blur"]
+        self.fixed: BoolArray = table["fixed"]
         """Which coordinates stand on a kink, uphill on both sides."""
 
     @property
@@ -256,14 +290,7 @@ class Kinks:
         """Make room for a support of n coordinates."""
         more = n - len(self.places)
         if more > 0:
-            self._seen = np.concatenate([self._seen, np.full((more, 4), math.nan)])
-            self.places = np.concatenate([self.places, np.full(more, math.nan)])
-            self._jumps = np.concatenate([self._jumps, np.zeros(more)])
-            self.sides = np.concatenate([self.sides, np.zeros(more)])
-            self._blurs = np.concatenate([self._blurs, np.zeros(more)])
-            self.located = np.concatenate([self.located, np.zeros(more, np.bool_)])
-            self.fixed = np.concatenate([self.fixed, np.zeros(more, np.bool_)])
-            self._ahead = np.concatenate([self._ahead, np.full(more, math.nan)])
+            self._hold(np.concatenate([self._table, np.repeat(_UNMET, more)]))
 
     # ------------------------------------------------------------ slopes at a kink
 
@@ -272,10 +299,11 @@ class Kinks:
         slopes = slopes.copy()
         for j in np.flatnonzero(self.sides).tolist():
             slopes[j] = self._stand(j, float(slopes[j] + self._jumps[j] * (self.sides[j] < 0.0)))
+        elsewhere = self.sides == 0.0
         for column, signed in ((0, slopes < 0.0), (2, slopes > 0.0)):
-            seen = signed & (self.sides == 0.0)
-            self._seen[seen, column] = x[seen]
-            self._seen[seen, column + 1] = slopes[seen]
+            seen = signed & elsewhere
+            np.copyto(self._seen[:, column], x, where=seen)
+            np.copyto(self._seen[:, column + 1], slopes, where=seen)
         self.located[:] = False
         return slopes
 
@@ -316,13 +344,15 @@ class Kinks:
         None is looked for farther than a decrease of `most` would take it.
         """
         low, down, high, up = self._seen.T
+        if not (np.count_nonzero(high > low) or np.count_nonzero(self._ahead == self._ahead)):
+            return []  # the usual case: nothing was seen of both signs, and no step was cut short
         with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
             jumped = (up - down > constants.LIKELY * curvatures * (high - low)) & (high > low)
             # The present place is one of the two, or it says nothing.
             jumped &= np.where(slopes < 0.0, low, high) == x
             blamed = ((self._ahead - x) * slopes < 0.0) & (self._ahead != self.places)
             (chosen,) = ((jumped | blamed) & ~self.fixed).nonzero()
-            if len(chosen) == 0:  # the usual case
+            if len(chosen) == 0:
                 return []
             far = np.where(jumped, np.where(slopes < 0.0, high, low), np.where(blamed, self._ahead, x))
             reach = most / np.abs(slopes)
