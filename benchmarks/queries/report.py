@@ -44,6 +44,7 @@ def write_report(folder: Path, results: Path, page: Path | None) -> None:
     if kept and (results / "machine.json").exists():
         before = json.loads((results / "machine.json").read_text(encoding="utf-8"))
         machine["rivals"] = before.get("rivals", before)
+        machine |= {package: before[package] for package in _RIVALS if machine[package] is None}
     text = json.dumps(machine, indent=1, ensure_ascii=False)
     (results / "machine.json").write_text(text + "\n", encoding="utf-8")
     for row, least in summary.below_floor():
