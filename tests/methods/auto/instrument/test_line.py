@@ -105,3 +105,9 @@ def test_of_two_ways_along_walls_that_is_taken_which_the_model_sees_fall_more() 
         assert value <= projected.value(model, diagonal)
         went_on += value == projected.value(model, diagonal)
     assert 5 < went_on < 35
+
+
+def test_a_first_length_that_is_credible_is_tried_first() -> None:
+    steps = line_search(Point(np.zeros(1), 0.0), np.array([0]), straight, -2.0, batch=1, first=1e-3)
+    said = [next(steps), steps.send(np.array([-2e-3]))]
+    assert [ask.point(0)[0] for ask in said if isinstance(ask, Ask)] == pytest.approx([1e-3, 2e-3])

@@ -141,6 +141,14 @@ class TestDown:
         assert isinstance(answer, Found)
         assert answer.curvature == pytest.approx(1.0 / 3.0)
 
+    def test_a_look_goes_no_farther_than_a_stride_before_a_curvature_is_known(self) -> None:
+        spent, answer = self.asked(lambda x: 0.001 * x * x - x, -1.0, first=1e4)
+        assert spent == pytest.approx([6.0])  # nothing promises more than f, which is ten
+        confirmation = Confirmation(self.differences(1e9), believing(), Walls())
+        answer, requests = asked(confirmation, candidate(-1e-6), lambda x: 1e-10 * x * x - 1e-6 * x)
+        assert lengths(requests) == [constants.STRIDE]
+        assert isinstance(answer, Found)
+
     def test_nothing_where_the_coordinate_is_not_the_one(self) -> None:
         belief = believing()
         confirmation = Confirmation(self.differences(1.0), belief, Walls())

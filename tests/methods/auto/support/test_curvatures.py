@@ -37,3 +37,14 @@ def test_a_curvature_is_asked_for_where_its_guess_may_cost_more_than_a_query_bri
     assert asked(support, 9, 0.9 * lost[0]) == [3, 1]
     assert asked(support, 9, 1.1 * lost[0]) == [3]
     assert asked(support, 9, 1.1 * lost[1]) == []
+
+
+def test_what_bends_downwards_goes_as_far_as_the_others_once_those_met_are_forgotten(
+    support: Support,
+) -> None:
+    """f had fallen by orders of magnitude, and a slope of 6e-9 led 70,000 scales away."""
+    support._differences.forget()
+    support._differences.centre(np.zeros(5), 1.0)
+    support._differences.curvatures.assume(1e-20)
+    support.add(5, 6e-9, -0.3)
+    assert support.smooth.tolist() == [1.0, 1.0, 0.5, 1.0, 1.5, 1.0]

@@ -33,10 +33,11 @@ def line_search(
     share: Callable[[float], float] = lambda t: 1.0,
     role: Role = Role.STEP,
     worth: float = math.inf,
+    first: float = 1.0,
 ) -> Steps[list[Trial]]:
     """Try lengths along a path of negative slope, the step of each given by `steps`; the best trial is first.
 
-    The first length is that of the model. It is doubled while f falls almost as the
+    The `first` length is that of the model, if that is credible. It is doubled while f falls almost as the
     tangent says, however far that leads, and cut by parabolas through what was tried while f does not fall.
     A batch has room for several doublings at once, and for a still shorter length. A trial whose
     evaluation failed and was skipped counts as infinitely bad: the next one is shorter, at
@@ -47,7 +48,7 @@ def line_search(
     they would not let go further is not tried.
     """
     trials: list[Trial] = []
-    t, others = 1.0, constants.TRIALS  # lengths that may still be tried beside those that go on downhill
+    t, others = first, constants.TRIALS  # lengths that may still be tried beside those that go on downhill
     while others > 0:
         lengths = [length for length in _ladder(t, trials, batch) if _moves(at, indices, steps(length))]
         if not lengths:

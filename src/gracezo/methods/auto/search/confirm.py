@@ -168,6 +168,8 @@ class Confirmation:
         differences = self.differences
         slope = candidate.slope
         wanted = constants.CONFIRM * abs(slope) / differences.newton(slope)
+        if not differences.curvatures.known:
+            wanted = min(wanted, constants.STRIDE)  # that many scales: beyond them f may be anything
         first: tuple[float, float] | None = None  # length and change of the first look, when two are combined
         failed: tuple[float, float] | None = None  # the same of the last one that showed no descent
         while True:

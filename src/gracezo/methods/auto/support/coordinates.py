@@ -79,7 +79,10 @@ class Support:
         positive = curvatures > 0.0
         if np.logical_and.reduce(positive):  # the usual case
             return curvatures
-        least = np.maximum(self.slopes**2 / (2.0 * differences.scale), differences.curvatures.typical)
+        typical = differences.curvatures.typical
+        if not differences.curvatures.known and positive.any():  # those met were forgotten with the size of f
+            typical = max(typical, float(np.median(curvatures[positive])))
+        least = np.maximum(self.slopes**2 / (2.0 * differences.scale), typical)
         return np.where(positive, curvatures, np.maximum(least, TINY))
 
     @property

@@ -20,7 +20,7 @@ import numpy as np
 from gracezo.core.asks import Point, Role, Steps
 from gracezo.core.box import Box
 from gracezo.core.places import replaced
-from gracezo.core.precision import ROOT
+from gracezo.core.precision import ROOT, TINY
 from gracezo.core.types import BoolArray, FloatArray
 from gracezo.core.walls import Walls
 from gracezo.methods.auto import constants
@@ -251,6 +251,8 @@ class Stepper:
             batch=self._ledger.batch,
             share=path.share,
             role=Role.TRIAL if self._differences.noise else Role.STEP,
+            # Nothing brings many times all of f: slopes are wrong then, or curvatures of long ago.
+            first=min(2.0 * constants.STRIDE * self._differences.scale / max(-path.slope, TINY), 1.0),
         )
         before = self._ledger.rounds
         trials = yield from search
