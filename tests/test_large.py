@@ -98,6 +98,35 @@ def test_bounds_for_each_coordinate_are_kept_once(method: str) -> None:
         assert set(places) <= set(results[0].support.tolist())
 
 
+@pytest.mark.parametrize("bounds", [None, (-50.0, 50.0)])
+def test_a_scale_for_each_coordinate_is_kept_twice(bounds: object) -> None:
+    places = np.random.default_rng(2).choice(D, 5, replace=False)
+    f, x0 = Frugal(hidden(places)), np.zeros(D)
+    sizes, results = np.exp(np.random.default_rng(3).standard_normal(D)), []
+
+    def run() -> None:
+        results.append(
+            gracezo.minimize(f, x0, scale=sizes, bounds=bounds, seed=1, copy=False, max_queries=60)
+        )
+
+    # As it was given, and as powers of two; in these, bounds differ from one coordinate to the next.
+    assert arrays(run) <= 3.0 + 2.0 + (0.0 if bounds is None else 2.0)
+    assert set(places) <= set(results[0].support.tolist())
+
+
+@pytest.mark.parametrize("bounds", [None, (1.0, 2.0)])
+def test_very_many_coordinates_in_units_of_their_own_are_asked_the_same_points(bounds: object) -> None:
+    d = 140_000
+    sizes = np.exp2(np.arange(d) % 5 - 2.0)
+    f = Frugal(hidden(np.array([3, 100_000]), d))
+    box = None if bounds is None else Bounds(*(end * sizes for end in (1.0, 2.0)))
+    arguments: dict[str, Any] = {"seed": 5, "max_queries": 40, "copy": False}
+    one = gracezo.minimize(f, np.ones(d), scale=1.0, bounds=bounds, **arguments)
+    own = gracezo.minimize(lambda x: f(x / sizes), sizes.copy(), scale=sizes, bounds=box, **arguments)
+    assert np.array_equal(own.x, sizes * one.x)
+    assert np.array_equal(own.trace.values, one.trace.values)
+
+
 def test_known_points_are_kept_once() -> None:
     places = np.random.default_rng(2).choice(D, 5, replace=False)
     f, x0 = Frugal(hidden(places)), np.zeros(D)

@@ -70,7 +70,8 @@ class Ground:
         sizes = checks.scale(scale, start.shape)
         given_names = coordinates.names(names, x0, start.shape)
         walls = box.checked(bounds, start, given_names)
-        if isinstance(start, Place) and (known is not None or _apart(sizes, walls, groups)):
+        alike = sizes is None or lean(sizes)
+        if isinstance(start, Place) and (known is not None or not alike or _apart(walls, groups)):
             start = start.dense()  # there are arrays of that length anyway
         chosen = checks.seed(seed, rng)
         problem = Problem(
@@ -99,7 +100,7 @@ class Ground:
     def start(self, places: bool) -> FloatArray:
         """Return x0 for a method: flat; or a place, if it takes places and coordinates are many and alike."""
         problem, x0 = self.problem, self.x0.ravel()
-        if not places or _apart(problem.scale, problem.bounds, problem.groups):
+        if not places or _apart(problem.bounds, problem.groups):
             return dense(x0)
         return x0 if isinstance(x0, Place) or len(x0) < LARGE else Place.at(x0).stand_in
 
@@ -211,10 +212,9 @@ class Setup:
         return Outputs(self.method, None if self.f0 is None else np.size(self.f0))
 
 
-def _apart(sizes: FloatArray | None, walls: Box | None, groups: object) -> bool:
-    """Whether coordinates are not all alike: of sizes of their own, in groups, or some of them fixed."""
-    fixed = walls is not None and walls.count < walls.d
-    return fixed or groups is not None or (sizes is not None and not lean(sizes))
+def _apart(walls: Box | None, groups: object) -> bool:
+    """Whether coordinates are not all alike: in groups, or some of them fixed."""
+    return groups is not None or (walls is not None and walls.count < walls.d)
 
 
 def _path(ground: Ground) -> dict[str, Any]:

@@ -77,7 +77,7 @@ class Box:
         """Return the same bounds where coordinates are counted in other units."""
         if self.lean and isinstance(scale, float):
             return Box.of(self.lower[0] / scale, self.upper[0] / scale, self.d)
-        return Box.of(self.lower / scale, self.upper / scale, self.d)
+        return Box(*(_lean(side / scale, self.d, copy=False) for side in (self.lower, self.upper)))
 
     def clip(self, x: FloatArray) -> FloatArray:
         """Return the nearest point of the box; of a place that is inside, itself."""
@@ -274,12 +274,12 @@ class ClipToBox:
         return cut
 
 
-def _lean(bound: FloatArray, d: int) -> FloatArray:
+def _lean(bound: FloatArray, d: int, copy: bool = True) -> FloatArray:
     """Return d bounds; a view of one number when they are all the same."""
     flat = bound.ravel()
     if len(flat) == 1 or (flat == flat[0]).all():
         return np.broadcast_to(flat[0], d)
-    kept = flat.copy()
+    kept = flat.copy() if copy else flat
     kept.flags.writeable = False
     return kept
 

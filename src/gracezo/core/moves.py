@@ -14,7 +14,7 @@ from typing import Protocol
 import numpy as np
 
 from gracezo.core.asks import SparseRows
-from gracezo.core.places import Place, displaced, fill
+from gracezo.core.places import Place, displaced, fill, scale_at
 from gracezo.core.shuffle import Label, Piece, Shuffle
 from gracezo.core.types import FloatArray, IntArray, record
 
@@ -46,8 +46,11 @@ class Move(Protocol):
         """Return the same, longer or shorter."""
         ...
 
-    def counted_in(self, unit: float) -> Move:
-        """Return the same where coordinates are counted in other units, `unit` of which are one of these."""
+    def counted_in(self, unit: FloatArray | float, widest: float) -> Move:
+        """Return the same where coordinates are counted in other units, `unit` of which are one of these.
+
+        These are powers of two, all of them the same or one for each coordinate, and at most `widest`.
+        """
         ...
 
     def name(self) -> bytes:
@@ -93,9 +96,9 @@ class Few:
         """Return the same, longer or shorter."""
         return self if factor == 1.0 else Few(self.indices, factor * self.values)
 
-    def counted_in(self, unit: float) -> Few:
+    def counted_in(self, unit: FloatArray | float, widest: float) -> Few:
         """Return the same in other units."""
-        return self.times(unit)
+        return Few(self.indices, self.values * scale_at(unit, self.indices))
 
 
 class Aim(Protocol):
@@ -131,8 +134,10 @@ class Wave:
     indices, values
         Coordinates, ascending, that are displaced by these values in the stead of their weights: by zero, if
         they stay where they are.
-    aim, unit
-        What bounds make of the weights, and what is one for it.
+    aim
+        What bounds make of the weights.
+    unit, widest
+        What is one for all this, in the units of the point; and the largest of these, if they differ.
     """
 
     order: Shuffle
@@ -144,7 +149,8 @@ class Wave:
     indices: IntArray = field(default_factory=lambda: _NONE)
     values: FloatArray = field(default_factory=lambda: _NOTHING)
     aim: Aim | None = None
-    unit: float = 1.0
+    unit: FloatArray | float = 1.0
+    widest: float = 1.0
 
     def __len__(self) -> int:
         return self.stop - self.start
@@ -154,7 +160,7 @@ class Wave:
         """By how much it displaces a coordinate at most."""
         heaviest = self.order.heaviest
         own = abs(self.factor) * self.most * (heaviest if self.aim is None else self.aim.heaviest(heaviest))
-        return max(own, float(np.max(np.abs(self.values), initial=0.0)))
+        return self.widest * max(own, float(np.max(np.abs(self.values), initial=0.0)))
 
     @property
     def covers(self) -> int:
@@ -163,7 +169,7 @@ class Wave:
 
     def pieces(self, base: FloatArray, room: FloatArray | None = None) -> Iterator[Piece]:
         """Yield it, some blocks of memory at a time; they may be written into an array of all coordinates."""
-        return self.order.pieces(
+        own = self.order.pieces(
             self.start,
             self.stop,
             self.factor,
@@ -173,12 +179,21 @@ class Wave:
             room,
             None if self.aim is None else partial(self._aimed, self._inner(base)),
         )
+        if isinstance(self.unit, float) and self.unit == 1.0:
+            return own
+        return self._outward(own, room)
+
+    def _outward(self, pieces: Iterator[Piece], room: FloatArray | None) -> Iterator[Piece]:
+        """Yield pieces in the units of the point."""
+        for where, values in pieces:
+            out = None if room is None or not isinstance(where, slice) else room[where]
+            yield where, np.multiply(values, scale_at(self.unit, where), out=out)
 
     def _inner(self, base: FloatArray) -> FloatArray:
-        """Return a point in the units of the aim."""
-        if self.unit == 1.0:
+        """Return a point in the units of the weights."""
+        if isinstance(self.unit, float) and self.unit == 1.0:
             return base
-        return base.times(1.0 / self.unit).stand_in if isinstance(base, Place) else base / self.unit
+        return base.over(self.unit).stand_in if isinstance(base, Place) else base / self.unit
 
     def _aimed(self, x: FloatArray, where: IntArray | slice, weights: FloatArray) -> FloatArray:
         return weights if self.aim is None else self.aim(x, where, weights)
@@ -194,7 +209,7 @@ class Wave:
         if len(self.indices):
             places = np.minimum(np.searchsorted(self.indices, coordinates), len(self.indices) - 1)
             np.copyto(values, self.values[places], where=self.indices[places] == coordinates)
-        return values
+        return values * scale_at(self.unit, coordinates)
 
     def times(self, factor: float) -> Wave:
         """Return the same, longer or shorter."""
@@ -202,9 +217,11 @@ class Wave:
             return self
         return replace(self, factor=factor * self.factor, values=factor * self.values)
 
-    def counted_in(self, unit: float) -> Wave:
-        """Return the same in other units; the aim stays in its own."""
-        return replace(self.times(unit), unit=unit * self.unit)
+    def counted_in(self, unit: FloatArray | float, widest: float) -> Wave:
+        """Return the same in other units; weights and aim stay in theirs."""
+        if isinstance(unit, float) and self.aim is None:
+            return self.times(unit)
+        return replace(self, unit=unit, widest=widest)
 
     def part(self, start: int, stop: int) -> Wave:
         """Return a part of the slice, without what others displace."""
@@ -261,9 +278,9 @@ class Moves:
         """Return all of them longer or shorter."""
         return Moves(tuple(row.times(factor) for row in self.rows))
 
-    def counted_in(self, unit: float) -> Moves:
+    def counted_in(self, unit: FloatArray | float, widest: float) -> Moves:
         """Return the same in other units."""
-        return Moves(tuple(row.counted_in(unit) for row in self.rows))
+        return Moves(tuple(row.counted_in(unit, widest) for row in self.rows))
 
 
 def stacked(parts: Sequence[SparseRows | Moves]) -> SparseRows | Moves:

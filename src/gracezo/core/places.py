@@ -147,16 +147,19 @@ class Place:
         """Return the place of the same origin that differs from it in these coordinates, ascending."""
         return self._sharing(indices, values)
 
-    def times(self, factor: float) -> Place:
-        """Return the place with all coordinates multiplied; its origin is not written down."""
-        values = self.values * factor
-        if self.lean:
-            return Place(np.broadcast_to(self.origin[0] * factor, len(self)), self.indices, values)
-        return Scaled(self.origin, factor, self.indices, values)
+    def over(self, scale: FloatArray | float) -> Place:
+        """Return the place with all coordinates divided; its origin is not written down."""
+        values = self.values / scale_at(scale, self.indices)
+        if self.lean and isinstance(scale, float):
+            return Place(np.broadcast_to(self.origin[0] / scale, len(self)), self.indices, values)
+        return Scaled(self.origin, scale, self.indices, values)
 
-    def written(self) -> Place:
-        """Return the same, its origin written down."""
-        return self
+    def times(self, scale: FloatArray | float) -> Place:
+        """Return the place with all coordinates multiplied; its origin is written down."""
+        values = self.values * scale_at(scale, self.indices)
+        if self.lean and isinstance(scale, float):
+            return Place(np.broadcast_to(self.origin[0] * scale, len(self)), self.indices, values)
+        return Place(self.origin * scale, self.indices, values)
 
     def dense(self) -> FloatArray:
         """Return all coordinates, as a new array."""
@@ -196,12 +199,12 @@ class Place:
 
 
 class Scaled(Place):
-    """A place whose origin is that of others times a number, which is not written down unless it has to be.
+    """A place whose origin is that of others over a number, or over one for each; it is not written down.
 
     Parameters
     ----------
-    root, factor
-        The origin of others, and the number, which is positive.
+    root, scale
+        The origin of others, and the numbers, which are positive.
     indices, values, known
         As of `Place`.
     """
@@ -209,16 +212,16 @@ class Scaled(Place):
     def __init__(
         self,
         root: FloatArray,
-        factor: float,
+        scale: FloatArray | float,
         indices: IntArray,
         values: FloatArray,
         known: dict[str, float] | None = None,
     ) -> None:
         super().__init__(root, indices, values, known)
-        self._factor = factor
+        self._scale = scale
 
     def __reduce__(self) -> tuple[object, ...]:
-        return Scaled, (self._origin, self._factor, self.indices, self.values)
+        return Scaled, (self._origin, self._scale, self.indices, self.values)
 
     def __len__(self) -> int:
         return len(self._origin)
@@ -231,38 +234,44 @@ class Scaled(Place):
     @property
     def origin(self) -> FloatArray:
         """What it may differ from, written down."""
-        return self._origin * self._factor
+        return self._origin / self._scale
 
     @property
     def root(self) -> FloatArray:
         """The array that tells which places share their origin."""
         return self._origin
 
-    def written(self) -> Place:
-        """Return the same, its origin written down."""
-        return Place(self.origin, self.indices, self.values, self._known)
-
     def _sharing(self, indices: IntArray, values: FloatArray) -> Place:
-        return Scaled(self._origin, self._factor, indices, values, self._known)
+        return Scaled(self._origin, self._scale, indices, values, self._known)
 
     def _there(self, where: IntArray | slice) -> FloatArray:
-        return np.asarray(self._origin[where] * self._factor)
+        return np.asarray(self._origin[where] / scale_at(self._scale, where))
 
     def fill(self, out: FloatArray) -> None:
         """Write all coordinates into an array."""
-        np.multiply(self._origin, self._factor, out=out)
+        np.divide(self._origin, self._scale, out=out)
         out[self.indices] = self.values
 
     def _of_origin(self, name: str, measure: Callable[[FloatArray], float]) -> float:
-        factor = self._factor**2 if measure is _squares else self._factor  # which is positive
         if name not in self._known:
-            self._known[name] = measure(self._origin) * factor
+            if isinstance(self._scale, float):
+                scale = self._scale**2 if measure is _squares else self._scale
+                self._known[name] = measure(self._origin) / scale
+            else:
+                found = [measure(self._there(some)) for some in chunks(len(self))]
+                least = min if measure is _least else max
+                self._known[name] = sum(found) if measure is _squares else least(found)
         return self._known[name]
 
 
 def chunks(size: int) -> Iterator[slice]:
     """Yield all coordinates, some at a time, so that what is said of them takes little memory."""
     return (slice(first, min(first + _CHUNK, size)) for first in range(0, size, _CHUNK))
+
+
+def scale_at(scale: FloatArray | float, where: IntArray | slice) -> FloatArray | float:
+    """Return the scales of some coordinates: one number where all have the same."""
+    return scale if isinstance(scale, float) else scale[where]
 
 
 def lean(numbers: FloatArray) -> bool:

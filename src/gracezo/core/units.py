@@ -22,7 +22,7 @@ import numpy as np
 from gracezo.core.asks import Ask, Moved, Point, SparseRows, Steps
 from gracezo.core.method import Problem
 from gracezo.core.moves import Moves
-from gracezo.core.places import Place, dense, largest
+from gracezo.core.places import Place, chunks, largest, scale_at
 from gracezo.core.precision import SHOWN
 from gracezo.core.result import Finish, GradientEstimate
 from gracezo.core.steps import translated
@@ -42,7 +42,7 @@ class Units:
     unit
         The same for f; 0 while f has been 0 everywhere.
     places
-        Whether points are places; those whose coordinates have scales of their own are written down.
+        Whether points are places.
 
     Examples
     --------
@@ -54,7 +54,8 @@ class Units:
 
     def __init__(self, scale: FloatArray | float, unit: float, *, places: bool = False) -> None:
         self._scale = scale
-        self._places = places and isinstance(scale, float)
+        self._places = places
+        self._widest = scale if isinstance(scale, float) else float(scale.max())
         self._unit = unit
         self._plain = isinstance(scale, float) and scale == 1.0
         self._inside: FloatArray | None = None  # the last base, and what it is in the user's x
@@ -67,7 +68,7 @@ class Units:
         if len(sizes) == 1 and SHOWN * largest(at.x) < sizes[0]:
             sizes = np.exp2(np.rint(np.log2(sizes)))  # none is too fine
         else:
-            sizes = np.exp2(np.rint(np.log2(np.maximum(sizes, SHOWN * np.abs(dense(at.x))))))
+            sizes = _powers(sizes, at.x)
         alike = bool((sizes == sizes[0]).all())
         candidates = [abs(at.value), problem.noise or 0.0]
         if problem.known is not None:
@@ -107,9 +108,7 @@ class Units:
     def _into(self, x: FloatArray) -> FloatArray:
         if self._plain:
             return x
-        if isinstance(x, Place) and isinstance(self._scale, float):
-            return x.times(1.0 / self._scale).stand_in  # a power of two: no bit is lost
-        return dense(x) / self._scale
+        return x.over(self._scale).stand_in if isinstance(x, Place) else x / self._scale
 
     # ------------------------------------------------------------ out of them
 
@@ -159,8 +158,8 @@ class Units:
             return ask
         rows = ask.offsets
         if isinstance(rows, Moves):
-            assert isinstance(self._scale, float)
-            return Ask(self._base(ask.base), rows.counted_in(self._scale), ask.role, ask.reserve)
+            rows = rows.counted_in(self._scale, self._widest)
+            return Ask(self._base(ask.base), rows, ask.role, ask.reserve)
         assert isinstance(rows, SparseRows)
         if len(rows.values):
             rows = SparseRows(rows.indptr, rows.indices, rows.values * self._at(rows.indices))
@@ -178,11 +177,10 @@ class Units:
         if not isinstance(z, Place):
             return z * self._scale
         before = self._outside
-        assert isinstance(self._scale, float)
         if isinstance(before, Place) and self._root is z.root:
-            return before.elsewhere(z.indices, z.values * self._scale).stand_in
+            return before.elsewhere(z.indices, z.values * self._at(z.indices)).stand_in
         self._root = z.root
-        return z.times(self._scale).written().stand_in
+        return z.times(self._scale).stand_in
 
     def _moved(self, moved: Moved) -> Moved:
         return Moved(self._point(moved.to))
@@ -192,7 +190,16 @@ class Units:
         return Point(self._base(at.x), at.value * unit, at.error * unit)
 
     def _at(self, indices: IntArray) -> FloatArray | float:
-        return self._scale if isinstance(self._scale, float) else self._scale[indices]
+        return scale_at(self._scale, indices)
+
+
+def _powers(sizes: FloatArray, x: FloatArray) -> FloatArray:
+    """Return powers of two for all coordinates, of these sizes or of one, and none too fine for x."""
+    powers = np.empty(len(x))
+    for some in chunks(len(x)):
+        finest = np.maximum(sizes[some] if len(sizes) > 1 else sizes, SHOWN * np.abs(x[some]))
+        powers[some] = np.exp2(np.rint(np.log2(finest)))
+    return powers
 
 
 def _power(size: float) -> float:
