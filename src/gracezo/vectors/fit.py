@@ -18,7 +18,7 @@ from gracezo.vectors.found import Columns
 from gracezo.vectors.frames import Frame, Span, Support
 from gracezo.vectors.losses import Loss
 from gracezo.vectors.region import Region
-from gracezo.vectors.space import Probe, Space, reach, slopes
+from gracezo.vectors.space import Space, probed, reach
 from gracezo.vectors.surrogate import Surrogate
 
 _STAYS = 0.05  # of the cost: if no more can be gained, most of the residual will stay
@@ -154,7 +154,8 @@ class Fit:
         self._rejected = self._rejected + 1 if brought <= 0.0 else 0
         if brought > 0.0:
             self._z, self._fresh = to, np.zeros(len(to), np.bool_)
-            self.at = Point(self.frame.point(to), cost, self._uncertainty(outputs), outputs)
+            error = self._loss.uncertainty(outputs, self._deviations)
+            self.at = Point(self.frame.point(to), cost, error, outputs)
             yield Moved(self.at)
             if self._steps >= self._next_look and not self.dense:
                 self._next_look = self._steps + 1 if (yield from self._has_grown()) else 2 * self._steps + 1
@@ -221,13 +222,10 @@ class Fit:
         none = np.zeros(0, np.int64)
         key = self._key.child(2, self._turns)
         space = Space.around(self.at.x, problem.scale, problem.bounds, none, key)
-        count, answers = len(self.frame.probes), []
-        distance = self._found.accuracy.distance
-        for first in range(0, count, problem.batch):
-            numbers = range(first, min(first + problem.batch, count))
-            wanted = [Probe(number, 0, len(space), distance) for number in numbers]
-            answers.append((yield from slopes(self.at, space, wanted)))
-        columns = np.nan_to_num(np.column_stack(answers))
+        count, distance = len(self.frame.probes), min(self._found.accuracy.distance, space.farthest)
+        columns = np.nan_to_num(
+            (yield from probed(self.at, space, np.arange(count), distance, problem.batch))
+        )
         self.frame = Span(self.at.x, space, np.arange(count), problem.bounds)
         self._z = np.zeros(count)
         self.model = Surrogate(self._z, self.at.outputs, columns, self.model.error, self._deviations)
@@ -331,11 +329,6 @@ class Fit:
         free = ~stopped & (norms > 0.0)
         return float(np.max(np.abs(gradient[free]) / norms[free], initial=0.0))
 
-    def _uncertainty(self, outputs: FloatArray) -> float:
-        """Return the standard error of the cost, where the outputs are noisy."""
-        weighted = self._loss.weights(outputs) * outputs
-        return float(np.linalg.norm(weighted * self._deviations)) if self.noisy else 0.0
-
     @property
     def _is_noise(self) -> bool:
         """Whether residuals are no larger than noise makes them."""
@@ -354,11 +347,6 @@ class Fit:
     @property
     def remarks(self) -> str:
         """What to add to the message."""
-        if self.dense:
-            return (
-                "; more parameters matter than the outputs tell apart (a dense Jacobian): the fit moved all "
-                "parameters, in random directions, and names none of them"
-            )
         said = "; the outputs are noisy, or have few digits" if self.noisy else ""
         if self._unseen:
             said += f"; {self._unseen:,} of the outputs show no slopes but noise, and were not followed"

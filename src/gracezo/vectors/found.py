@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -68,6 +68,14 @@ class Columns:
     def dense(self) -> bool:
         """Whether no columns can be told apart."""
         return self.end is End.DENSE
+
+    def extended(self, probes: IntArray, answers: FloatArray) -> Columns:
+        """Return the same with the answers to further probes of the whole space."""
+        return replace(
+            self,
+            probes=np.append(self.probes, probes),
+            answers=np.column_stack([self.answers, answers]),
+        )
 
     @classmethod
     def of_gradient(

@@ -13,9 +13,9 @@
    of the cost (or its columns are orthogonal to the residual up to `gtol`), and where nothing else answers.
 
 Where so many parameters matter that their columns cannot be told apart, the probes of the search are
-directions whose answers are paid for, m + 2 of them for m residuals that are to vanish: the fit goes on in
-their span, and moves all parameters. (Cartis & Roberts, *Scalable subspace methods for derivative-free
-nonlinear least-squares optimization*, Mathematical Programming 199, 2023, choose random directions anew.)
+directions whose answers are paid for: the fit goes on in their span, and moves all parameters. It begins
+without a guard (`spanned.py`); where that does not pay, it goes on as above, and takes other directions where
+these bring no more.
 """
 
 from __future__ import annotations
@@ -39,11 +39,16 @@ from gracezo.vectors.fit import Fit
 from gracezo.vectors.found import Columns, End
 from gracezo.vectors.losses import Loss
 from gracezo.vectors.space import Space
+from gracezo.vectors.spanned import Spanned
 from gracezo.vectors.verdict import described
 
 _LEAVE = 1e-4  # a set of coordinates that answers less than this share of the whole is left alone
 _LAST = 3  # queries kept for steps in the span of the probes, if those end the budget
 _CUT = "; before it was known which parameters matter, the fit moved all of them, in random directions"
+_DENSE = (
+    "; more parameters matter than the outputs tell apart (a dense Jacobian): the fit moved all parameters, "
+    "in random directions, and names none of them"
+)
 _AGAIN = 4  # measurements of the answer of a noisy function
 
 
@@ -100,18 +105,33 @@ class LeastSquares:
             found = replace(found, end=End.DENSE)
         elif len(found.indices) == 0 and not found.dense:
             return Finish(Status.NOTHING_TO_FIND, _nothing(found))
-        fit = self._fit = Fit(
-            self._problem, self._loss, self._ftol, self._gtol, start, found, self._search, key
-        )
-        try:
+        if found.dense:
+            at, finish = yield from self._spanned(start, found, key)
+            said = _CUT if cut else _DENSE
+        else:
+            fit = self._fit = self._begun(start, found, key)
             finish = yield from fit.run()
+            at, said = fit.at, fit.remarks
+        if found.accuracy.noisy:
+            finish = replace(finish, answer=(yield from self._measured_again(at)))
+        return replace(finish, message=finish.message + said)
+
+    def _begun(self, start: Point, found: Columns, key: Key) -> Fit:
+        return Fit(self._problem, self._loss, self._ftol, self._gtol, start, found, self._search, key)
+
+    def _spanned(self, start: Point, found: Columns, key: Key) -> Steps[tuple[Point, Finish]]:
+        """Fit in the span of the probes; return the lowest point, too."""
+        fit: Spanned | Fit
+        fit = spanned = Spanned(self._problem, self._loss, self._ftol, start, found, key.child(3))
+        try:
+            yield from spanned.begin(_LAST)
+            finish = yield from spanned.run()
+            if finish is None:
+                fit = self._begun(spanned.at, (yield from spanned.renewed()), key)
+                finish = yield from fit.run()
         except OutOfQueries:
-            if not fit.dense:
-                raise
             finish = Finish(Status.SPENT, "the queries are spent")
-        if fit.noisy:
-            finish = replace(finish, answer=(yield from self._measured_again(fit.at)))
-        return replace(finish, message=finish.message + (_CUT if cut else fit.remarks))
+        return fit.at, finish
 
     def _searched(self, at: Point, key: Key) -> Steps[Columns | None]:
         """Find the columns at the start; of a single output, by the search for a gradient."""

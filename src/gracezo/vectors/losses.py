@@ -68,6 +68,10 @@ class Loss:
         """Return ρ' for each output: the gradient of the cost is Jᵀ(ρ'·r)."""
         return self._of(outputs)[1]
 
+    def uncertainty(self, outputs: FloatArray, deviations: FloatArray) -> float:
+        """Return the standard error of the cost of outputs that have these."""
+        return float(np.linalg.norm(self.weights(outputs) * outputs * deviations))
+
     def _of(self, outputs: FloatArray) -> tuple[FloatArray, FloatArray]:
         with np.errstate(over="ignore"):
             z = (outputs / self.margin) ** 2

@@ -116,3 +116,12 @@ def slopes(at: Point, space: Space, probes: Sequence[Probe]) -> Steps[FloatArray
     answers = yield from answers_to(at, space, probes)
     distances = np.array([one.distance for one in probes])
     return np.asarray(((answers - at.outputs) / distances[:, None]).T)
+
+
+def probed(at: Point, space: Space, numbers: IntArray, distance: float, batch: int) -> Steps[FloatArray]:
+    """Ask probes of all positions, so many at a time; return the quotients, a column for each probe."""
+    columns = []
+    for first in range(0, len(numbers), batch):
+        some = numbers[first : first + batch].tolist()
+        columns.append((yield from slopes(at, space, [Probe(one, 0, len(space), distance) for one in some])))
+    return np.column_stack(columns)
