@@ -23,6 +23,8 @@ from gracezo.core.steps import whole_run
 from gracezo.core.types import FloatArray, IntArray
 from gracezo.methods.auto import auto
 from gracezo.methods.auto.instrument.look import Change
+from gracezo.methods.auto.search import Search
+from gracezo.methods.auto.search.alone import KinksMet
 from gracezo.methods.auto.search.groups import Group
 from gracezo.methods.auto.search.inquiry import Confirm, Inquiries, Inquiry, Label, Outcome
 from gracezo.methods.auto.ways import Ledger
@@ -356,6 +358,47 @@ def test_many_coordinates_at_kinks_do_not_hide_those_that_go_down(seed: int) -> 
         lambda x: float(np.abs(x - goal).sum()), np.zeros(300), seed=seed, max_queries=6000
     )
     assert result.fun < 0.01 * 4.5
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_no_kink_is_met_twice_while_something_else_is_in_sight(
+    seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Attack has kinks at zero in all coordinates; each search at a new point met the same ones again."""
+    met, note = [], KinksMet.note
+
+    def noted(kinks: KinksMet, coordinate: int) -> None:
+        met.append(coordinate)
+        note(kinks, coordinate)
+
+    monkeypatch.setattr(KinksMet, "note", noted)
+    fun = Attack()
+    gracezo.minimize(fun, fun.x0, seed=seed, max_queries=1500)
+    assert len(met) > 10
+    assert len(set(met)) == len(met)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_last_search_leaves_no_kink_out(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A LASSO: what leads uphill at first may lead down once others have moved."""
+    left_out, restart = list[int](), Search.restart
+
+    def begun(search: Search, coordinates: IntArray, rng: np.random.Generator) -> None:
+        left_out.append(len(search.kinks.left_out))
+        restart(search, coordinates, rng)
+
+    monkeypatch.setattr(Search, "restart", begun)
+    rng = np.random.default_rng(seed)
+    a = rng.normal(size=(30, 30)) / np.sqrt(30)
+    b = a @ rng.normal(size=30)
+    penalty = 0.3 * float(np.abs(a.T @ b).max())
+
+    def lasso(x: FloatArray) -> float:
+        return float(0.5 * np.sum((a @ x - b) ** 2) + penalty * np.abs(x).sum())
+
+    result = gracezo.minimize(lasso, np.zeros(30), seed=seed, max_queries=6000)
+    assert result.status is not Status.SPENT
+    assert max(left_out) > 0 == left_out[-1]
 
 
 def test_corners_are_reached_along_straight_lines() -> None:

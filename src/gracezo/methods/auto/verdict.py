@@ -161,7 +161,7 @@ class Verdict:
     def _crossed(self, at: Point, rng: np.random.Generator) -> Steps[bool]:
         """Return whether f has kinks here that couple coordinates, as far as differences can show it."""
         support = self.support
-        outside = np.setdiff1d(np.array(self.search.kinks, np.int64), support.indices)
+        outside = np.setdiff1d(np.array(sorted(self.search.kinks.all), np.int64), support.indices)
         if not (support.kinks.any or len(outside) or self.given_up.any()):
             return False
         # Those that have no slope here may have one beside it: all of them take part.

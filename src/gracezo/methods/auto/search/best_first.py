@@ -20,7 +20,7 @@ from gracezo.methods.auto.belief import Belief
 from gracezo.methods.auto.instrument.first_look import FirstLook
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.instrument.look import Change, Request
-from gracezo.methods.auto.search.alone import Found
+from gracezo.methods.auto.search.alone import Found, KinksMet
 from gracezo.methods.auto.search.groups import Group
 from gracezo.methods.auto.search.inquiry import Cut, Inquiries, Inquiry, Outcome, Taken
 from gracezo.methods.auto.search.order import LongOrder, Order, drawn, mean_square
@@ -59,7 +59,7 @@ class Search:
         """The groups; None if there is nothing to search."""
         self._next: tuple[Partition, Group] | None = None  # what is to come if this one is out of date
         self._running: list[Running] = []
-        self.kinks: list[int] = []
+        self.kinks = KinksMet()
         """Coordinates that lead uphill on both sides."""
         self.thorough = False
         """Whether what falls by little behind a kink is wanted, too: where nothing else is left."""
@@ -139,6 +139,7 @@ class Search:
     def look_behind_kinks(self) -> None:
         """Want what falls by little behind a kink, too."""
         self.thorough = True
+        self.kinks.let_in()
 
     # ------------------------------------------------------------ prices
 
@@ -269,7 +270,7 @@ class Search:
         if outcome.taken is not None:
             partition.take(outcome.taken)
         if outcome.kink is not None:
-            self.kinks.append(outcome.kink.coordinate)
+            self.kinks.note(outcome.kink.coordinate)
         if outcome.found is not None:
             self._take_out(outcome.found)
             self._found(outcome.found)

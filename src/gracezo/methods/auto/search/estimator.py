@@ -318,7 +318,7 @@ class Estimation:
     def _sum_of_all(self, searches: int) -> Steps[None]:
         """Take the sum over all coordinates that are not known, with weights of its own."""
         search = self._search
-        taken = np.array([*self._slopes.found, *search.kinks], np.int64)
+        taken = np.array([*self._slopes.found, *search.kinks.all], np.int64)
         coordinates = outside(self._of.d, taken, self._slopes.walls.fixed, places=self._of.places)
         rng = self._key.child(searches).generator()
         if searches == 0:

@@ -67,11 +67,12 @@ class _Partitions:
     here: bool = True  # the last time at the present point
     size: int = -1
     in_vain: int = 0
+    without: int = 0  # known kinks that are left out of the last one
 
-    def note(self, size: int) -> None:
-        """Note that the search begins anew."""
+    def note(self, size: int, without: int) -> None:
+        """Note that the search begins anew, without so many known kinks."""
         self.in_vain = self.in_vain + 1 if self.here and size == self.size else 0
-        self.here, self.size = True, size
+        self.here, self.size, self.without = True, size, without
 
     def moved(self) -> None:
         """Note that the run has gone to another point."""
@@ -138,18 +139,22 @@ class Agenda:
         self.parts.refresh.begin(self.draws.next(), doubt, last)
         self._stale = False
 
-    def fresh(self) -> tuple[IntArray | Rest, np.random.Generator]:
-        """Return what a search is made of: the coordinates outside of the support, and a random stream."""
+    def outside(self, *known: IntArray) -> tuple[IntArray | Rest, np.random.Generator]:
+        """Return the coordinates outside of the support, but some that are known, and a random stream."""
         parts = self.parts
         problem = parts.problem
-        free = outside(problem.d, parts.support.indices, parts.walls.fixed, places=problem.places)
+        free = outside(problem.d, parts.support.indices, *known, parts.walls.fixed, places=problem.places)
         return free, self.draws.next()
+
+    def _fresh(self) -> tuple[IntArray | Rest, np.random.Generator]:
+        """Return what a search is made of: all of these but known kinks, and a random stream."""
+        return self.outside(self.parts.search.kinks.left_out)
 
     def begin(self) -> tuple[IntArray | Rest, np.random.Generator]:
         """Return the same, for a search that begins now."""
         self._notice()
-        self._partitions.note(len(self.parts.support))
-        return self.fresh()
+        self._partitions.note(len(self.parts.support), len(self.parts.search.kinks.left_out))
+        return self._fresh()
 
     def _notice(self) -> None:
         """Notice what has been found."""
@@ -175,7 +180,7 @@ class Agenda:
         if not search.rooted:
             return search.requests(self._batch)
         noise = self.parts.differences.negligible
-        doubt = drift.doubt if len(support) < self.parts.problem.free else 0.0
+        doubt = drift.doubt if search.partition is not None else 0.0
         find, recheck = (
             each if each[0] > noise else (0.0, 1.0) for each in (search.best, (doubt, timing.overhead))
         )
@@ -239,10 +244,11 @@ class Agenda:
         """
         search, support, differences = self.parts.search, self.parts.support, self.parts.differences
         self.parts.timing.spend(0, only_for_step=1)
-        changed = search.belief.drift.drifting >= 0.5 and len(support) < self.parts.problem.free
+        some = len(support) + len(search.kinks.left_out) < self.parts.problem.free
+        changed = search.belief.drift.drifting >= 0.5 and some
         unfound = search.recheck()
         if self._batch > 1:
-            asked = [unfound, search.following(*self.fresh())] if changed else [unfound]
+            asked = [unfound, search.following(*self._fresh())] if changed else [unfound]
             if self.parts.refresh.pending:
                 asked += self.parts.refresh.requests(self._batch - len(asked))
             return asked
@@ -265,6 +271,9 @@ class Agenda:
             if search.kinks and not (noisy or search.thorough):
                 # Many coordinates may fall by little, and each brings its kink with it: so these come last.
                 search.look_behind_kinks()
+                return self._repartitioned(at, fallen)
+            if self._partitions.without:
+                search.kinks.let_in()
                 return self._repartitioned(at, fallen)
             if not self._sharpen():
                 return []

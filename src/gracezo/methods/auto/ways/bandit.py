@@ -1,10 +1,9 @@
 """The choice among the ways down, a bandit problem: each leg goes to the way that brings the most per round.
 
 - *Sparse* (`sparse.py`), *dense* and *across kinks* (`gradients.py`), *along coordinates* and *to the far
-  end* of a box (`values.py`): each makes an `Offer`, or none. Slopes promise the
-  same to the sparse and to the dense way; what differs is what it takes to measure them. So the run begins
-  sparse, and the dense way has its turn as soon as the search says that a gradient is cheaper coordinate by
-  coordinate.
+  end* of a box (`values.py`): each makes an `Offer`, or none. Slopes promise the same to the sparse and to
+  the dense way; what differs is what it takes to measure them. So the run begins sparse, and the dense way
+  has its turn as soon as the search says that a gradient is cheaper coordinate by coordinate.
 - Moves to the far end are tried, in the middle of a leg of the sparse way too, when they promise as much per
   round as slopes do and as that way has brought of late; they end when they bring less than slopes promise.
 - A way that is tried is on trial: at first it is to bring a share of what its rival has brought per round, in
@@ -14,6 +13,7 @@
   any case, the others are tried: a discounted bandit, since all rates fade as f falls. While few coordinates
   matter, nothing of this costs a query.
 - Where kinks have stopped the sparse way, or nearly so, and couple coordinates, there is the way across them.
+  To look whether they do takes queries: after a look that shows nothing it waits, as whoever loses.
 - When nobody else has anything to offer, the sparse way has the last word.
 """
 
@@ -239,7 +239,9 @@ class Bandit:
         """Go on without the present way, which has nothing left to do."""
         closed, sparse = self._present, self._accounts[self._ways.sparse]
         closed.end()
-        closed.wait(self._ledger.rounds, self._window)
+        across = closed.way is self._ways.nonsmooth  # along those met: so are its gradients
+        met = self._ledger.rounds_of(len(self._ways.sparse.met))
+        closed.wait(self._ledger.rounds, met if across else self._window)
         coordinates = self._accounts[self._ways.coordinates]
         others = [
             account
@@ -248,7 +250,7 @@ class Bandit:
         ]
         best = max(others, key=lambda account: account.rate, default=sparse)
         best = best if self._trial is None else self._trial.rival
-        if closed.way is self._ways.nonsmooth:
+        if across:
             self._turn(sparse)
         elif closed.way is self._ways.dense and self._may_be_tried(coordinates, at):
             self._turn(coordinates, best, reasoned=True)
@@ -280,8 +282,7 @@ class Bandit:
 
     def _judge(self, at: Point, trial: Trial) -> None:
         """Decide whether the way on trial goes on."""
-        rival = trial.rival
-        tried, record = self._present, self._present.record
+        rival, tried, record = trial.rival, self._present, self._present.record
         rate, over = record.rate(tried.span), record.rounds >= tried.span
         bar = rival.rate * min(1.0, rival.lasted / tried.span)
         bar *= 1.0 if over and not trial.reasoned else constants.CLEARLY
@@ -291,9 +292,8 @@ class Bandit:
                 self._trial = None
             return
         # Who has brought nothing yet may be about to, for as long as a gradient takes.
-        if record.rounds < (
-            max(self._window // constants.PARTS, constants.WINDOW) if rate > 0.0 else self._window
-        ):
+        brief = max(self._window // constants.PARTS, constants.WINDOW) if rate > 0.0 else self._window
+        if record.rounds < brief:
             return
         tried.end()
         tried.wait(self._ledger.rounds, self._window)
@@ -307,9 +307,8 @@ class Bandit:
         present, rounds, ways = self._present, self._ledger.rounds, self._ways
         # Where few coordinates matter, a gradient is not worth its queries, unless so few are those of it.
         # Plain differences bring what slopes promise, unless f has kinks.
-        well = (
-            ways.dense.realised >= constants.CLEARLY if present.way is ways.dense else not self._cheaper(at)
-        )
+        plain = present.way is ways.dense
+        well = ways.dense.realised >= constants.CLEARLY if plain else not self._cheaper(at)
         patience = self._window / constants.CLEARLY
         if well and present.way in (ways.sparse, ways.dense):
             patience = constants.CLEARLY**-2 * self._ledger.rounds_of(self._ways.sparse.size)
@@ -381,12 +380,13 @@ class Bandit:
         if not (self._contested and self._present.way is sparse and sparse.kinked):
             return False
         fallen, n = sparse.first - sparse.value, len(sparse.met)
-        if not 1 < n <= self._ledger.rounds or not self._ways.nonsmooth.untried(
-            sparse.value, constants.NEGLIGIBLE * fallen
-        ):
+        untried = self._ways.nonsmooth.untried(sparse.value, constants.NEGLIGIBLE * fallen)
+        if not (untried and 1 < n <= self._ledger.rounds):
             return False
-        stalled = record.rate(constants.PARTS * n) * constants.PARTS * n <= constants.SMALL * fallen
-        return self._at_its_end(at) or (record.rounds >= constants.PARTS * n and stalled)
+        shown = max(constants.PARTS * n, constants.WINDOW)
+        stalled = record.rounds >= shown and record.rate(shown) * shown <= constants.SMALL * fallen
+        due = self._ledger.rounds >= self._accounts[self._ways.nonsmooth].due
+        return self._at_its_end(at) or (stalled and due)
 
     def _unswept(self, at: Point) -> bool:
         """Whether the sparse way has ended among kinks, and single coordinates may lead down behind them."""

@@ -98,8 +98,8 @@ class Sparse:
     @property
     def met(self) -> IntArray:
         """Those that have mattered; when nothing is left, those that lead uphill on both sides, too."""
-        kinks = self._parts.search.kinks if self.done else []
-        return np.union1d(self._parts.support.indices, np.array(kinks, np.int64))
+        kinks = self._parts.search.kinks.all if self.done else ()
+        return np.union1d(self._parts.support.indices, np.array([*kinks], np.int64))
 
     @property
     def kinked(self) -> bool:
@@ -112,7 +112,7 @@ class Sparse:
         """Whether many of those met have kinks, so that slopes are no guide."""
         support = self._parts.support
         located = int(np.isfinite(support.kinks.places).sum())
-        unfound = len(self._parts.search.kinks)
+        unfound = len(self._parts.search.kinks.all)
         return located + unfound > constants.CLEARLY * (len(support) + unfound)
 
     @property
@@ -186,7 +186,7 @@ class Sparse:
         parts, support, walls = self._parts, self._parts.support, self.walls
         if parts.search.flat:
             return None
-        rest, rng = self._agenda.fresh()
+        rest, rng = self._agenda.outside()
         open_ = np.flatnonzero(~walls.active_at_bounds(support.indices, support.slopes))
         unsure = support.indices[np.flatnonzero(parts.stepper.confidence.unsure)]
         unsure = unsure[at.x[unsure] != self._start.x[unsure]]
