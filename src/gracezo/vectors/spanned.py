@@ -118,9 +118,9 @@ class Spanned:
                 return Finish(Status.CONVERGED, said)
             if (yield from self._step()):
                 continue
-            if self.noisy and self.at.value <= self._loss.cost(_NOISE * self._deviations):
-                return Finish(Status.CONVERGED, "converged: the residuals are no larger than the noise")
             if self._course.over:
+                if self.noisy and self.at.value <= self._loss.cost(_NOISE * self._deviations):
+                    return Finish(Status.CONVERGED, "converged: the residuals are no larger than the noise")
                 return None
             with suppress(OutOfQueries):  # a direction without a step after it is worth nothing
                 yield from reserving(self._widen(self._problem.batch), 1)
