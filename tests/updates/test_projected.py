@@ -9,7 +9,7 @@ from scipy.linalg import hadamard
 from gracezo.core.asks import Ask, Point
 from gracezo.core.box import Box
 from gracezo.core.walls import Walls
-from gracezo.methods.auto.instrument.line import Trial, line_search
+from gracezo.methods.line_search import Trial, line_search
 from gracezo.updates.projected import newton_path
 from gracezo.updates.quasi_newton import LBFGS
 

@@ -57,15 +57,18 @@ class Walls:
 
     def stop(self, indices: IntArray, places: FloatArray, fixed: BoolArray) -> None:
         """Let steps of these coordinates end at these places, too; those fixed do not move."""
+        x = self._x[indices]
+        low = np.where(fixed | (places < x), places, -np.inf)
+        self.confine(indices, low, np.where(fixed | (places > x), places, np.inf))
+
+    def confine(self, indices: IntArray, low: FloatArray, high: FloatArray) -> None:
+        """Let steps of these coordinates end there, too."""
         lower, upper = (Place.constant(end, len(self._x)).stand_in for end in (-np.inf, np.inf))
         if self.box is not None:
             lower, upper = (
                 Place.at(side).stand_in if lean(side) else side for side in (self.box.lower, self.box.upper)
             )
-        x = self._x[indices]
-        low, high = lower[indices], upper[indices]
-        low = np.where(fixed | (places < x), np.fmax(low, places), low)
-        high = np.where(fixed | (places > x), np.fmin(high, places), high)
+        low, high = np.fmax(lower[indices], low), np.fmin(upper[indices], high)
         self.stops = Box(replaced(lower, indices, low), replaced(upper, indices, high))
 
     @property

@@ -103,6 +103,7 @@ class Beyond:
         start: FloatArray,
         unsure: IntArray,
         most: int,
+        kinked: bool = False,
     ) -> Steps[tuple[Point, float] | None]:
         """Return a lower point, if any is, and how deep the ripples are that hide what is lower.
 
@@ -118,6 +119,8 @@ class Beyond:
             Coordinates that took part in steps that were not predicted, and may be asked one by one.
         most
             How many coordinates may be asked one by one, to both sides, since errors of f hide what they are.
+        kinked
+            Whether f is known to have kinks near by, behind which it rises otherwise: these are no ripples.
         """
         met, ease = support.indices[free], 1.0 / np.sqrt(support.smooth[free])
         ways = np.abs(self._at.x[met] - start[met])
@@ -133,7 +136,7 @@ class Beyond:
             if len(met):
                 along = Few(met, drawn(self._rng, len(met)) * ease / float(np.median(ease)))
             found, rough = yield from self._along(along, size, Role.CONFIRM if len(met) else Role.PROBE)
-            for length in () if self._noise else sorted(rough):
+            for length in () if self._noise or kinked else sorted(rough):
                 level = level or (yield from self._depth(along.times(length)))
         if found is None and not level and len(unsure):
             found = yield from self._back(unsure, start[unsure] - self._at.x[unsure])

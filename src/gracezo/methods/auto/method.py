@@ -25,6 +25,7 @@ from gracezo.methods.auto.ways.bandit import Bandit, Ways
 from gracezo.methods.auto.ways.gradients import Dense, Nonsmooth
 from gracezo.methods.auto.ways.sparse import Sparse
 from gracezo.methods.auto.ways.values import Coordinates, Far, off_the_plateau
+from gracezo.methods.auto.ways.working import WorkingSets
 from gracezo.methods.grouped import Grouped
 
 
@@ -161,12 +162,14 @@ class Descent:
         sparse = self._sparse
         size = sparse.differences.scale
         nonsmooth = Nonsmooth(sparse, at, key.child(0))
+        working = WorkingSets(sparse, self._ledger, at.x, key.child(0, 2).generator())
         ways = Ways(
             sparse,
-            Dense(sparse, self._ledger, key.child(0, 2).generator()),
+            Dense(sparse, self._ledger, working),
             Coordinates(sparse.walls, sparse.free, at.x, sparse.noise, key.child(0, 0).generator()),
             nonsmooth,
             Far(sparse, self._problem.batch, key.child(0, 3).generator()),
+            working,
         )
         bandit = Bandit(ways, self._ledger)
         try:

@@ -16,11 +16,11 @@ from gracezo.core.asks import Ask, OutOfQueries, Point, Steps
 from gracezo.core.types import FloatArray
 from gracezo.core.walls import Walls
 from gracezo.methods.auto.instrument.forward import Differences
-from gracezo.methods.auto.instrument.line import Corner, Tangent
 from gracezo.methods.auto.support.coordinates import Kinks, Support, Suspect
 from gracezo.methods.auto.support.refresh import Refresh
 from gracezo.methods.auto.ways import Ledger
 from gracezo.methods.auto.ways.stepper import find_kinks
+from gracezo.methods.line_search import Corner, Tangent
 
 R = TypeVar("R")
 Line = Callable[[float], float]

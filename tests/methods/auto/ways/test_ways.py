@@ -22,11 +22,11 @@ from gracezo.core.types import FloatArray
 from gracezo.core.walls import Walls
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.verdict import uphill
-from gracezo.methods.auto.ways import Ledger
-from gracezo.methods.auto.ways.bandit import Record
+from gracezo.methods.auto.ways import Ledger, Record
 from gracezo.methods.auto.ways.gradients import Dense, Nonsmooth
 from gracezo.methods.auto.ways.sparse import Sparse
 from gracezo.methods.auto.ways.values import Coordinates
+from gracezo.methods.auto.ways.working import WorkingSets
 from gracezo.problems import Attack
 from gracezo.testing import assert_same
 
@@ -183,7 +183,8 @@ def test_the_lowest_of_noisy_values_is_no_answer(noise: float, role: Role) -> No
 def dense(n: int, box: Box | None = None) -> tuple[Dense, Differences]:
     ledger = Ledger(1)
     sparse = Sparse(Problem(n, bounds=box), ledger)
-    return Dense(sparse, ledger, np.random.default_rng(0)), sparse.differences
+    working = WorkingSets(sparse, ledger, np.zeros(n), np.random.default_rng(0))
+    return Dense(sparse, ledger, working), sparse.differences
 
 
 @pytest.mark.parametrize(("square", "tried"), [(1.0, 1), (2.0, 2), (0.25, 2)])

@@ -31,8 +31,8 @@ from gracezo.core.walls import Walls
 from gracezo.methods.auto import constants
 from gracezo.methods.auto.belief import counted
 from gracezo.methods.auto.instrument.forward import Differences
-from gracezo.methods.auto.instrument.line import Corner
 from gracezo.methods.auto.instrument.look import Change, Request
+from gracezo.methods.line_search import Corner
 
 N = TypeVar("N", np.int64, np.float64)
 

@@ -1,6 +1,6 @@
 """The ways down: the bandit that chooses among them, and one file each.
 
-Here is what a way is, what it offers, and the one ledger of what all of them have spent.
+Here is what a way is, what it offers and has brought, and the one ledger of what all of them have spent.
 """
 
 from __future__ import annotations
@@ -33,6 +33,48 @@ class Way(Protocol):
     def leg(self, here: Point) -> Steps[Point]:
         """Go on for a while; return the present point, the same object if it has not moved."""
         ...
+
+
+class Record:
+    """What a way has brought since it was begun: leg by leg, the rounds and f before and after."""
+
+    def __init__(self) -> None:
+        self._legs: list[tuple[int, float, float]] = []
+
+    def __len__(self) -> int:
+        return len(self._legs)
+
+    def note(self, rounds: int, before: float, after: float) -> None:
+        """Take in one leg."""
+        self._legs.append((rounds, before, after))
+
+    @property
+    def idle(self) -> bool:
+        """Whether the last leg has asked nothing."""
+        return self._legs[-1][0] == 0
+
+    @property
+    def rounds(self) -> int:
+        """The rounds of all legs."""
+        return sum(rounds for rounds, _, _ in self._legs)
+
+    def rate(self, window: int, since: int = 0) -> float:
+        """Return the decrease per round over the last legs, so many rounds of them.
+
+        `since` so many rounds one more leg goes on.
+
+        >>> record = Record()
+        >>> for leg in ((10, 9.0, 4.0), (5, 4.0, 3.0), (5, 3.0, 2.0)):
+        ...     record.note(*leg)
+        >>> record.rate(10), record.rate(20), record.rate(20, since=10)
+        (0.2, 0.35, 0.1)
+        """
+        took, brought = since, 0.0
+        for rounds, before, after in reversed(self._legs):
+            took, brought = took + rounds, brought + before - after
+            if took >= window:
+                break
+        return brought / max(took, 1)
 
 
 class Ledger:

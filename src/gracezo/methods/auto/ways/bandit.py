@@ -1,9 +1,10 @@
 """The choice among the ways down, a bandit problem: each leg goes to the way that brings the most per round.
 
-- *Sparse* (`sparse.py`), *dense* and *across kinks* (`gradients.py`), *along coordinates* and *to the far
-  end* of a box (`values.py`): each makes an `Offer`, or none. Slopes promise the same to the sparse and to
-  the dense way; what differs is what it takes to measure them. So the run begins sparse, and the dense way
-  has its turn as soon as the search says that a gradient is cheaper coordinate by coordinate.
+- *Sparse* (`sparse.py`), *dense* and *across kinks* (`gradients.py`), *working sets* (`working.py`), *along
+  coordinates* and *to the far end* of a box (`values.py`): each makes an `Offer`, or none. Slopes promise the
+  same to the sparse and to the dense way; what differs is what it takes to measure them. So the run begins
+  sparse, and the dense way has its turn as soon as the search says that a gradient is cheaper coordinate by
+  coordinate; that of working sets instead, where most coordinates have kinks at the start.
 - Moves to the far end are tried, in the middle of a leg of the sparse way too, when they promise as much per
   round as slopes do and as that way has brought of late; they end when they bring less than slopes promise.
 - A way that is tried is on trial: at first it is to bring a share of what its rival has brought per round, in
@@ -26,52 +27,11 @@ from typing import NamedTuple
 from gracezo.core.asks import Decided, Moved, OutOfQueries, Point, Steps
 from gracezo.core.precision import ROOT
 from gracezo.methods.auto import constants
-from gracezo.methods.auto.ways import Ledger, Offer, Way
+from gracezo.methods.auto.ways import Ledger, Offer, Record, Way
 from gracezo.methods.auto.ways.gradients import Dense, Nonsmooth
 from gracezo.methods.auto.ways.sparse import Sparse
 from gracezo.methods.auto.ways.values import Coordinates, Far
-
-
-class Record:
-    """What a way has brought since it was begun: leg by leg, the rounds and f before and after."""
-
-    def __init__(self) -> None:
-        self._legs: list[tuple[int, float, float]] = []
-
-    def __len__(self) -> int:
-        return len(self._legs)
-
-    def note(self, rounds: int, before: float, after: float) -> None:
-        """Take in one leg."""
-        self._legs.append((rounds, before, after))
-
-    @property
-    def idle(self) -> bool:
-        """Whether the last leg has asked nothing."""
-        return self._legs[-1][0] == 0
-
-    @property
-    def rounds(self) -> int:
-        """The rounds of all legs."""
-        return sum(rounds for rounds, _, _ in self._legs)
-
-    def rate(self, window: int, since: int = 0) -> float:
-        """Return the decrease per round over the last legs, so many rounds of them.
-
-        `since` so many rounds one more leg goes on.
-
-        >>> record = Record()
-        >>> for leg in ((10, 9.0, 4.0), (5, 4.0, 3.0), (5, 3.0, 2.0)):
-        ...     record.note(*leg)
-        >>> record.rate(10), record.rate(20), record.rate(20, since=10)
-        (0.2, 0.35, 0.1)
-        """
-        took, brought = since, 0.0
-        for rounds, before, after in reversed(self._legs):
-            took, brought = took + rounds, brought + before - after
-            if took >= window:
-                break
-        return brought / max(took, 1)
+from gracezo.methods.auto.ways.working import WorkingSets
 
 
 @dataclass(eq=False)
@@ -142,6 +102,7 @@ class Ways(NamedTuple):
     coordinates: Coordinates
     nonsmooth: Nonsmooth
     far: Far
+    working: WorkingSets
 
 
 class Bandit:
@@ -160,8 +121,10 @@ class Bandit:
         self._ledger = ledger
         # The rounds that a gradient takes.
         self._window = max(ledger.rounds_of(ways.sparse.size), constants.WINDOW)
+        # In gradients: two for a pair; a working set is chosen by one on both sides, and then once again.
+        spans: dict[Way, int] = {ways.dense: 2, ways.working: 4}
         self._accounts: dict[Way, Account] = {
-            way: Account(way, (2 if way is ways.dense else 1) * self._window) for way in ways
+            way: Account(way, spans.get(way, 1) * self._window) for way in ways
         }
         self._present: Account = self._accounts[ways.sparse]
         self._trial: Trial | None = None  # of the present way
@@ -200,7 +163,7 @@ class Bandit:
             else:
                 moved = yield from way.leg(at)
         except OutOfQueries:
-            if way is not self._ways.dense:
+            if way not in (self._ways.dense, self._ways.working):
                 raise
             account.retire()  # the budget does not reach for a gradient, but another way may go on
             self._turn(self._accounts[self._ways.sparse])
@@ -242,7 +205,7 @@ class Bandit:
         across = closed.way is self._ways.nonsmooth  # along those met: so are its gradients
         met = self._ledger.rounds_of(len(self._ways.sparse.met))
         closed.wait(self._ledger.rounds, met if across else self._window)
-        coordinates = self._accounts[self._ways.coordinates]
+        coordinates, working = (self._accounts[way] for way in (self._ways.coordinates, self._ways.working))
         others = [
             account
             for account in self._accounts.values()
@@ -250,8 +213,15 @@ class Bandit:
         ]
         best = max(others, key=lambda account: account.rate, default=sparse)
         best = best if self._trial is None else self._trial.rival
+        if closed is working:  # which has looked at all of them
+            coordinates.wait(self._ledger.rounds, self._window)
+        if (kinks := self._ways.working.held(at)) is not None:
+            self._ways.sparse.agree(at, kinks)
+            best = sparse
         if across:
             self._turn(sparse)
+        elif closed.way is self._ways.dense and self._ways.working.kinked and self._may_be_tried(working, at):
+            self._turn(working)
         elif closed.way is self._ways.dense and self._may_be_tried(coordinates, at):
             self._turn(coordinates, best, reasoned=True)
         else:
@@ -260,7 +230,7 @@ class Bandit:
     def _ended(self, account: Account, at: Point) -> bool:
         """Whether a way has nothing to offer; what that would be, takes time in two of them."""
         way = account.way
-        if isinstance(way, (Sparse, Dense)):
+        if isinstance(way, (Sparse, Dense, WorkingSets)):
             return way.ended(at)
         offer = way.offer(at)
         return offer is None or (account is self._present and way is self._ways.far and self._wanes(offer))
@@ -310,18 +280,19 @@ class Bandit:
         plain = present.way is ways.dense
         well = ways.dense.realised >= constants.CLEARLY if plain else not self._cheaper(at)
         patience = self._window / constants.CLEARLY
-        if well and present.way in (ways.sparse, ways.dense):
+        if present.way is ways.working or (well and present.way in (ways.sparse, ways.dense)):
             patience = constants.CLEARLY**-2 * self._ledger.rounds_of(self._ways.sparse.size)
         for account in self._accounts.values():
             if account is present or rounds < account.due or account.way in (ways.nonsmooth, ways.far):
                 continue
             reason = self._reason(account, at)
-            late = rounds >= max(account.due, patience)
+            late = rounds >= max(account.due, patience) and account.way is not ways.working
             if (reason or late) and self._offers(account, at):
                 present.end()
                 if present.way is self._ways.dense and account.way is self._ways.coordinates:
                     reason = self._ways.dense.realised < 2.0 * constants.CLEARLY
-                self._turn(account, present, reason)
+                # What others have brought says nothing of kinks.
+                self._turn(account, None if account.way is ways.working else present, reason)
                 return
 
     def _reason(self, account: Account, at: Point) -> bool:
@@ -329,9 +300,13 @@ class Bandit:
         present = self._present
         if present.way is self._ways.sparse:
             # Slopes that jump are no guide; then values along single coordinates are.
-            fit = self._ways.coordinates if self._ways.sparse.mostly_kinked else self._ways.dense
+            working, sparse = self._ways.working, self._ways.sparse
+            fit: Way = self._ways.coordinates if sparse.mostly_kinked else self._ways.dense
+            if working.kinked or (sparse.begun_on_kinks and working.kinked is None):
+                fit = working
             return account.way is fit and present.record.rounds >= constants.WINDOW and self._cheaper(at)
-        if present.way is self._ways.coordinates or account.way is self._ways.dense:
+        dense, working = self._ways.dense, self._ways.working
+        if present.way in (self._ways.coordinates, working) or account.way in (dense, working):
             return False
         if account.way is self._ways.sparse:
             return self._ways.dense.few

@@ -34,11 +34,12 @@ from gracezo.core.types import FloatArray, IntArray
 from gracezo.core.walls import Walls
 from gracezo.methods.auto import constants
 from gracezo.methods.auto.instrument.forward import Differences
-from gracezo.methods.auto.instrument.line import line_search
 from gracezo.methods.auto.instrument.look import asked_all
 from gracezo.methods.auto.verdict import coupled
 from gracezo.methods.auto.ways import Ledger, Offer
 from gracezo.methods.auto.ways.sparse import Sparse
+from gracezo.methods.auto.ways.working import WorkingSets
+from gracezo.methods.line_search import lowest_along
 from gracezo.updates.projected import Path, newton_path
 from gracezo.updates.quasi_newton import BFGS, LBFGS
 
@@ -61,17 +62,17 @@ class Dense:
         What that way has learned.
     ledger
         Counts what is asked.
-    rng
-        Where samples are drawn from.
+    working
+        The way where kinks are at the start, which is told of those that samples show.
     """
 
     name = "of plain differences along every coordinate"
 
-    def __init__(self, sparse: Sparse, ledger: Ledger, rng: np.random.Generator) -> None:
+    def __init__(self, sparse: Sparse, ledger: Ledger, working: WorkingSets) -> None:
         self._sparse = sparse
+        self._working = working
         self._walls = Walls(sparse.walls.box)  # the sparse way has stops of its own: kinks that it has met
         self._ledger = ledger
-        self._rng = rng
         self.gradients = 0
         """How many were measured."""
         self._model = LBFGS(constants.MEMORY)
@@ -117,7 +118,7 @@ class Dense:
 
     def ended(self, here: Point) -> bool:
         """Whether it has nothing to offer from this point."""
-        return here is self._failed
+        return here is self._failed or self._working.kinked is True
 
     @property
     def rounds(self) -> int:
@@ -164,24 +165,13 @@ class Dense:
         return at
 
     def _along(self, at: Point, path: Path) -> Steps[Point]:
-        trials = yield from line_search(
-            at,
-            self._coordinates,
-            path.asked,
-            path.slope,
-            batch=self._ledger.batch,
-            share=path.share,
-            role=Role.TRIAL if self._differences.noise else Role.STEP,
-            worth=1.0 / self._ledger.rounds_of(len(self._coordinates)),
-        )
-        best = trials[0]
-        if best.change >= 0.0:
+        batch, rounds = self._ledger.batch, self._ledger.rounds_of(len(self._coordinates))
+        moved, t = yield from lowest_along(at, path, batch, rounds, self._differences.noise)
+        if moved is at:
             return at
-        ends = self._walls.reached(self._coordinates, path.asked(best.t))
-        moved = Point(replaced(at.x, self._coordinates, ends), best.value, self._differences.noise)
         # A step that was made longer has shown that f bends by as much less: that is no reason for damping.
-        expected = path.expected(best.t) / max(best.t, 1.0)
-        self._made = _Made(moved, path.displacement(best.t), self._slopes, expected)
+        expected = path.expected(t) / max(t, 1.0)
+        self._made = _Made(moved, path.displacement(t), self._slopes, expected)
         return moved
 
     def _on_kinks(self, at: Point, steps: FloatArray, changes: FloatArray) -> Steps[bool]:
@@ -193,16 +183,10 @@ class Dense:
         if self._walls.box is not None:  # both sides need room
             behind = self._walls.box.inward(at.x, self._coordinates, -steps)
             free = np.flatnonzero((steps != 0.0) & (behind == -steps))
-        n = min(constants.DRAWN, len(free) // constants.DRAWN)
-        if 2 * n < constants.DRAWN:
-            return False
-        some = self._rng.choice(free, n, replace=False)
-        both = np.concatenate([steps[some], -steps[some]])
-        rows = SparseRows.coordinates(np.tile(self._coordinates[some], 2), both)
-        found, _ = yield from asked_all(at, rows, Role.REFRESH, reserve=len(steps) - n + 1)
-        changes[some] = found[:n]
-        rises = found.reshape(2, -1) > constants.TRUST * self._differences.rounding
-        return 2 * int(rises.all(axis=0).sum()) > n
+        some, found = yield from self._working.sampled(at, free, steps, len(steps) + 1)
+        changes[some] = found[0]
+        rises = (found > constants.TRUST * self._differences.rounding).all(axis=0)
+        return self._working.kinked is True or 2 * int(rises.sum()) > len(some)
 
     def _lengths(self, at: Point, curvatures: FloatArray) -> FloatArray:
         """Return how far each coordinate is asked, on the side that led downhill before."""

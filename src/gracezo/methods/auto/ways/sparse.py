@@ -69,6 +69,7 @@ class Sparse:
         self._silent = True  # whether the coordinates outside of the support leave f as it is
         self._hidden = False  # whether sums over these show slopes that noise hides
         self._again: Again | None = None  # the last point of a noisy f that was measured anew
+        self._agreed: Point | None = None  # where another way has seen that nothing leads down
         self.share = 0.0
         """The share of the coordinates that matter, as a mean over the last questions of the search."""
         self.done = False
@@ -114,6 +115,15 @@ class Sparse:
         located = int(np.isfinite(support.kinks.places).sum())
         unfound = len(self._parts.search.kinks.all)
         return located + unfound > constants.CLEARLY * (len(support) + unfound)
+
+    @property
+    def begun_on_kinks(self) -> bool:
+        """Whether many of those met have kinks, all of them where the run began."""
+        if not self.mostly_kinked:
+            return False
+        support = self._parts.support
+        places, start = support.kinks.places, self._start.x[support.indices]
+        return not (np.isfinite(places) & (places != start[: len(places)])).any()
 
     @property
     def first(self) -> float:
@@ -197,7 +207,8 @@ class Sparse:
         # Rounding hides as noise does, below an offset that is large enough.
         hides = self.noise or self.differences.rounding > constants.NEGLIGIBLE * (self.first - at.value)
         most = parts.ledger.queries // 4 if hides else 0
-        found = yield from looks.lower(support, open_, rest, self._start.x, unsure, most)
+        kinked = at is self._agreed
+        found = yield from looks.lower(support, open_, rest, self._start.x, unsure, most, kinked)
         again, self._silent, self._hidden = looks.hidden and not self._hidden, looks.silent, looks.hidden
         if again and self.noise:
             self._relocate(at)  # once more, with other weights
@@ -251,6 +262,8 @@ class Sparse:
         Now and then `until` is asked whether that is to be at once.
         """
         parts, ledger, at = self._parts, self._parts.ledger, here
+        if at is self._agreed:
+            return at
         if at is not self._here:
             self._relocate(at)
         began, free = ledger.rounds, parts.problem.free
@@ -290,6 +303,20 @@ class Sparse:
             return values
 
         return translated(steps, heard=heard)
+
+    def adopt(self, at: Point, coordinates: IntArray, slopes: FloatArray) -> None:
+        """Take coordinates with their slopes at a point from another way."""
+        support = self._parts.support
+        for new in np.flatnonzero((slopes != 0.0) & ~np.isin(coordinates, support.indices)).tolist():
+            support.add(int(coordinates[new]), float(slopes[new]), self.differences.newton(0.0))
+        self._relocate(at)
+
+    def agree(self, at: Point, kinks: IntArray) -> None:
+        """Take it from another way that nothing leads down from a point, and which coordinates kinks hold."""
+        self._relocate(at)
+        for kink in kinks.tolist():
+            self._parts.search.kinks.note(kink)
+        self.done, self._agreed = True, at
 
     def _relocate(self, at: Point) -> None:
         """Go on at a point that was reached in another way."""

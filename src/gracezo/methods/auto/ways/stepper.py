@@ -25,12 +25,12 @@ from gracezo.core.types import BoolArray, FloatArray
 from gracezo.core.walls import Walls
 from gracezo.methods.auto import constants
 from gracezo.methods.auto.instrument.forward import Differences
-from gracezo.methods.auto.instrument.line import Corner, Trial, line_search, slope_at_best
 from gracezo.methods.auto.instrument.look import LowestMet
 from gracezo.methods.auto.search import Search
 from gracezo.methods.auto.support.coordinates import Support
 from gracezo.methods.auto.support.refresh import Refresh
 from gracezo.methods.auto.ways import Ledger
+from gracezo.methods.line_search import Corner, Trial, line_search, slope_at_best
 from gracezo.updates.projected import Path, newton_path
 from gracezo.updates.quasi_newton import LBFGS
 

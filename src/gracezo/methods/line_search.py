@@ -9,9 +9,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from gracezo.core.asks import Ask, OutOfQueries, Point, Role, SparseRows, Steps
+from gracezo.core.places import replaced
 from gracezo.core.precision import ULP
 from gracezo.core.types import FloatArray, IntArray
 from gracezo.methods.auto import constants
+from gracezo.updates.projected import Path
 
 
 @dataclass(frozen=True)
@@ -87,6 +89,28 @@ def line_search(
         t = shortest.t * float(np.clip(vertex, constants.UNSEEN, 0.5))
     known = [trial for trial in trials if trial.change < math.inf]
     return sorted(known or trials, key=lambda trial: trial.change) or [Trial(t, 0.0)]
+
+
+def lowest_along(at: Point, path: Path, batch: int, rounds: int, noise: float) -> Steps[tuple[Point, float]]:
+    """Search along a path beside slopes that took so many rounds; return the lowest point, and its length.
+
+    That is the same point, and zero, if none is lower.
+    """
+    trials = yield from line_search(
+        at,
+        path.indices,
+        path.asked,
+        path.slope,
+        batch=batch,
+        share=path.share,
+        role=Role.TRIAL if noise else Role.STEP,
+        worth=1.0 / rounds,
+    )
+    best = trials[0]
+    if best.change >= 0.0:
+        return at, 0.0
+    ends = path.walls.reached(path.indices, path.asked(best.t))
+    return Point(replaced(at.x, path.indices, ends), best.value, noise), best.t
 
 
 def _vertex(trials: list[Trial], slope: float) -> tuple[float, float]:

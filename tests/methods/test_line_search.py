@@ -12,7 +12,7 @@ from gracezo.core.asks import Ask, Point
 from gracezo.core.box import Box
 from gracezo.core.types import FloatArray
 from gracezo.core.walls import Walls
-from gracezo.methods.auto.instrument.line import Trial, line_search
+from gracezo.methods.line_search import Trial, line_search
 from gracezo.updates.projected import Path, newton_path
 from gracezo.updates.quasi_newton import LBFGS
 
