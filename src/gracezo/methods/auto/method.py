@@ -253,7 +253,7 @@ class Descent:
         elif noise:
             remarks = f"; f is noisy, with a standard deviation of about {noise:.2g}"
         met = d if bandit.dense else len(self._sparse.met)
-        if met > constants.CLEARLY * d:
+        if met > constants.CLEARLY * d >= constants.DRAWN:  # of a few, most matter as a rule
             remarks += (
                 f"; the gradient is not sparse: {met:,} of {d:,} coordinates went through finite differences"
             )

@@ -109,7 +109,7 @@ class Verdict:
         if promised > constants.NEGLIGIBLE * self.fallen and not (
             exact and (yield from self._stands(at, dropped))
         ):
-            share = f"{min(promised / self.fallen, 1.0):.1g} of that so far" if self.fallen > 0.0 else "f"
+            share = f"{promised / self.fallen:.1g} of that so far" if promised < self.fallen else "much"
             return f"slopes promise a decrease by {share}, but no step brings any: f may have kinks, or jump"
         if kinks_across:
             return f"{_ACROSS}, and the way along these leads no further: this may be the minimum, or not"
@@ -169,7 +169,7 @@ class Verdict:
         lengths = np.zeros(int(free[-1]) + 1)
         lengths[free] = self.differences.single(1.0, 0.0)
         lengths[support.indices] = support.lengths()
-        return (yield from coupled(at, free, lengths[free], self.differences.rounding, rng))
+        return (yield from coupled(at, free, lengths[free], self.differences.rounding, rng, role=Role.PROBE))
 
 
 def mixed(differences: Differences) -> bool:
@@ -207,6 +207,7 @@ def coupled(
     rounding: float,
     rng: np.random.Generator,
     trials: int = constants.DRAWN // 2,
+    role: Role = Role.CONFIRM,
 ) -> Steps[bool]:
     """Return whether kinks couple coordinates none of which leads downhill alone.
 
@@ -222,6 +223,8 @@ def coupled(
         Where halves and signs are drawn from.
     trials
         How many of them, if none shows it.
+    role
+        In which they are asked: probes, if some of the coordinates have not been found to matter.
 
     Returns
     -------
@@ -238,7 +241,7 @@ def coupled(
 
         def missed(share: float, steps: FloatArray = steps, sets: Sequence[IntArray] = sets) -> Steps[float]:
             rows = [SparseRows.single(coordinates[each], share * steps[each]) for each in sets]
-            values = yield Ask(at.x, SparseRows.stack(rows), Role.CONFIRM)
+            values = yield Ask(at.x, SparseRows.stack(rows), role)
             if len(values) < len(rows):
                 raise OutOfQueries
             one, two, both = (float(value) - at.value for value in values)

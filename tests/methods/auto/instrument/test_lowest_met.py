@@ -27,3 +27,14 @@ def test_the_lowest_point_met_is_kept_until_it_is_left_behind() -> None:
     assert lowest_met.point(Box.of(0.0, 1.0, 2)).x.tolist() == [0.0, 1.0]
     lowest_met.note(there, Heard(Few(np.array([0]), np.array([1.0])), 1.0))
     assert (lowest_met.point(None).x.tolist(), lowest_met.value) == ([6.0, 5.0], 1.0)
+
+
+def test_a_whole_set_is_to_be_clearly_lower() -> None:
+    """Most of its coordinates do not matter: for a last bit the run would carry all of them along."""
+    lowest_met, here, move = LowestMet(), Point(np.zeros(2), 3.0), Few(np.arange(2), np.ones(2))
+    lowest_met.note(here, Heard(move, 2.95, whole=True), 10.0)
+    assert lowest_met.value == np.inf
+    lowest_met.note(here, Heard(move, 2.95), 10.0)
+    assert lowest_met.value == 2.95
+    lowest_met.note(here, Heard(move, 2.85, whole=True), 10.0)
+    assert lowest_met.value == 2.85

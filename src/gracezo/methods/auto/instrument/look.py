@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gracezo.core.answers import lowest
-from gracezo.core.asks import Ask, Point, Role, SparseRows, Steps
+from gracezo.core.asks import MARGIN, Ask, Point, Role, SparseRows, Steps
 from gracezo.core.box import Box
 from gracezo.core.moves import Few, Move, Moves, beside, moved, rows_of
 from gracezo.core.types import FloatArray, record
@@ -176,10 +176,11 @@ class Look:
 
 @record
 class Heard:
-    """The lowest value that a round of requests met, and where."""
+    """The lowest value that a round of requests met, and where; whether that moves a whole set."""
 
     move: Move
     value: float
+    whole: bool = False
 
 
 class LowestMet:
@@ -196,9 +197,13 @@ class LowestMet:
         """Where it is, from the point around which it was met."""
         self.value = math.inf
 
-    def note(self, at: Point, heard: Heard) -> None:
-        """Take in what a round of looks around a point has met."""
-        if heard.value < self.value:
+    def note(self, at: Point, heard: Heard, fallen: float = 0.0) -> None:
+        """Take in what a round of looks around a point has met, to which f has fallen by so much.
+
+        A whole set of coordinates, most of which do not matter, is to be clearly lower, as for the answer.
+        """
+        least = MARGIN * fallen if heard.whole else 0.0
+        if heard.value < min(self.value, at.value - least):
             self._base, self.move, self.value = at.x, heard.move, heard.value
 
     def met_from(self, x: FloatArray) -> bool:
@@ -232,7 +237,7 @@ def answered(at: Point, requests: Sequence[Request]) -> Steps[Heard]:
         stop = start + request.repeats * len(request.stencil.shares)
         request.absorb(_change(found[start:stop], request))
         start = stop
-    return Heard(moves[low], float(values[low]))
+    return Heard(moves[low], float(values[low]), role is Role.PROBE)
 
 
 def asked_all(

@@ -290,7 +290,7 @@ class Sparse:
             heard = yield from answered(at, requests)
             parts.timing.spend(ledger.rounds - before, ledger.rounds_of(refreshing))
             self.share += (parts.search.dense - self.share) / constants.WINDOW
-            parts.stepper.lowest_met.note(at, heard)
+            parts.stepper.lowest_met.note(at, heard, self._start.value - at.value)
         return at
 
     def overhear(self, at: Point, steps: Steps[R]) -> Steps[R]:

@@ -121,7 +121,8 @@ class Slopes:
         if not self._confirmed and self.kinked:
             rounding = self._sparse.differences.rounding
             lengths = self._lengths(self.coordinates)
-            self._confirmed = not (yield from coupled(at, self.coordinates, lengths, rounding, rng))
+            across = yield from coupled(at, self.coordinates, lengths, rounding, rng, role=Role.PROBE)
+            self._confirmed = not across
         return self._confirmed
 
     def least(self, coordinates: IntArray) -> FloatArray:
