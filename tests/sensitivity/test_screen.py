@@ -129,6 +129,31 @@ def test_the_budget_is_held_and_what_is_known_by_then_is_the_answer(budget: int)
     assert budget < 30 or len(found.indices) >= 4
 
 
+def test_a_look_at_one_point_that_the_budget_ends_is_not_called_complete() -> None:
+    whole = gracezo.screen(friedman, bounds=BOX, points=1, seed=3)
+    assert whole.complete
+    found = gracezo.screen(friedman, bounds=BOX, points=1, seed=3, max_queries=whole.queries - 1)
+    assert not found.complete
+    assert "spent" in found.message
+    again = gracezo.screen(friedman, bounds=BOX, points=1, seed=3, max_queries=whole.queries)
+    assert again.complete
+
+
+def test_what_was_measured_counts_where_the_budget_ends_among_plain_differences() -> None:
+    rng = np.random.default_rng(5)
+    slopes = rng.normal(size=D)
+    told = []
+    for budget in (D // 2, D - 20):
+        found = gracezo.screen(lambda x: float(slopes @ x), bounds=BOX, points=1, seed=3, max_queries=budget)
+        assert found.queries == budget
+        assert not found.complete
+        assert found.mu == pytest.approx(slopes[found.indices], abs=1e-6)
+        left = np.delete(slopes, found.indices)
+        assert found.residual == pytest.approx(left @ left / (slopes @ slopes), abs=0.15)
+        told.append(len(found.indices))
+    assert told[1] - told[0] > 0.9 * (D - 20 - D // 2)  # nearly each query tells a coordinate more
+
+
 def test_what_is_found_late_is_measured_at_the_earlier_points() -> None:
     def f(x: FloatArray) -> float:  # the second matters in one half of the first only
         return float(x[5] + max(x[5] - 0.5, 0.0) * x[250])

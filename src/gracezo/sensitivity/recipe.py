@@ -23,7 +23,7 @@ from gracezo.core.asks import Ask, Moved, OutOfQueries, Point, Role, Steps
 from gracezo.core.keys import Key
 from gracezo.core.method import Problem
 from gracezo.core.result import Finish, Status
-from gracezo.core.steps import in_batches
+from gracezo.core.steps import in_batches, relayed
 from gracezo.core.types import FloatArray, IntArray
 from gracezo.sensitivity.observer import Observer
 from gracezo.sensitivity.pairs import Mixed
@@ -72,6 +72,7 @@ class Screen:
         self._observer = Observer(problem, widths, self._free, leave, points)
         self._table = Table(len(self._free))
         self._seen: list[Point] = []
+        self._spent = False
         self._mixed: Mixed | None = None
         if interactions:
             assert problem.bounds is not None, "that was looked at before"
@@ -93,7 +94,15 @@ class Screen:
 
     def run(self, start: Point, key: Key) -> Steps[Finish]:
         """Look at the start, and at points that go with it."""
-        return in_batches(self._run(start, key), self._problem.batch)
+        return in_batches(relayed(self._run(start, key), self._asked), self._problem.batch)
+
+    def _asked(self, ask: Ask) -> Steps[FloatArray]:
+        """Ask; note when that cannot be afforded: looks end with what they know then."""
+        try:
+            return (yield ask)
+        except OutOfQueries:
+            self._spent = True
+            raise
 
     def _run(self, start: Point, key: Key) -> Steps[Finish]:
         size = np.abs(outputs_of(start))
@@ -120,6 +129,7 @@ class Screen:
         except OutOfQueries:
             if not self._table.rows:
                 raise
+        if self._spent:
             return Finish(Status.SPENT, f"the queries are spent; {self._said}")
         return Finish(Status.CONVERGED, self._said)
 

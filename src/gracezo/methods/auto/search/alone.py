@@ -279,12 +279,12 @@ class Slopes:
     # ------------------------------------------------------------ all of them
 
     def complete(
-        self, at: Point, bought: Order, groups: Iterable[Group], about: float, twice: int
+        self, at: Point, bought: Order, groups: Iterable[Group], about: float, twice: int, batch: int
     ) -> Steps[None]:
         """Measure all of an order that was not found, each alone; the last of a group by subtraction.
 
         Not of one that something was taken out of: what is wrong of that would be found in the last one. If
-        few have shown how f bends, up to `twice` are looked at twice.
+        few have shown how f bends, up to `twice` are looked at twice. Each batch counts if queries run out.
         """
         order = bought.written()
         known = np.isin(order.coordinates, list(self.found)) | (order.weights == 0.0)
@@ -295,28 +295,27 @@ class Slopes:
                 alone[group.stop - 1] = False
                 last.append(group)
         positions = np.flatnonzero(alone)
-        slopes: FloatArray = np.zeros(len(order))
-        errors: FloatArray = np.zeros(len(order))
         some = positions[: min(self.differences.curvatures.wanting, twice)].tolist()
-        bends = [self._bend(order, i, about, slopes, errors) for i in some]
+        bends = [self._bend(order, i, about) for i in some]
         if bends:
             yield from answered(at, list(chain.from_iterable(bends)))
-        for start in range(len(bends), len(positions), SAMPLE):
-            some = positions[start : start + SAMPLE].tolist()
-            yield from answered(at, [self._single(order, i, about, slopes, errors) for i in some])
+        for start in range(len(bends), len(positions), batch):
+            some = positions[start : start + batch].tolist()
+            yield from answered(at, [self._single(order, i, about) for i in some])
         for group in last:
-            inside, position = slice(group.start, group.stop), group.stop - 1
-            weights, weight = order.weights[inside], float(order.weights[position])
-            slopes[position] = (group.u - float(weights @ slopes[inside])) / weight
-            blur = math.hypot(group.error, float(np.linalg.norm(weights * errors[inside])))
-            errors[position] = blur / abs(weight)
-        for position in np.flatnonzero(~known).tolist():
-            value, error = float(slopes[position]), float(errors[position])
-            self.found[int(order.coordinates[position])] = Slope(value, error, bool(alone[position]))
+            self._subtract(order, group)
 
-    def _bend(
-        self, order: Order, position: int, about: float, slopes: FloatArray, errors: FloatArray
-    ) -> tuple[Request, Request]:
+    def _subtract(self, order: Order, group: Group) -> None:
+        """Take the last coordinate of a group from its sum, all others being known."""
+        names = order.coordinates[group.start : group.stop].tolist()
+        weights = order.weights[group.start : group.stop]
+        known = [self.found[j] for j in names[:-1]]
+        rest = group.u - float(weights[:-1] @ [slope.value for slope in known])
+        blur = math.hypot(group.error, float(np.linalg.norm(weights[:-1] * [one.error for one in known])))
+        weight = float(weights[-1])
+        self.found[names[-1]] = Slope(rest / weight, blur / abs(weight), False)
+
+    def _bend(self, order: Order, position: int, about: float) -> tuple[Request, Request]:
         """Return two looks: one for the slope, the other half way to where f is another, by magnitude."""
         differences = self.differences
         weight, room = float(order.weights[position]), order.room(position, position + 1)
@@ -326,21 +325,20 @@ class Slopes:
 
         def absorb(change: Change) -> None:
             slope, curvature = parabola((far * weight, change.ahead), (look.eps * weight, near[0].ahead))
-            slopes[position], errors[position] = slope, look.error(weight * slope) / abs(weight)
-            differences.bend(curvature, abs(far * weight), float(errors[position]))
+            error = look.error(weight * slope) / abs(weight)
+            self.found[order.coordinate(position)] = Slope(slope, error, True)
+            differences.bend(curvature, abs(far * weight), error)
 
         along = order.move(position, position + 1)
         return look.request(along, Role.REFRESH, near.append), Request(along.times(far), Role.REFRESH, absorb)
 
-    def _single(
-        self, order: Order, position: int, about: float, slopes: FloatArray, errors: FloatArray
-    ) -> Request:
+    def _single(self, order: Order, position: int, about: float) -> Request:
         weight, room = float(order.weights[position]), order.room(position, position + 1)
         look = self.differences.forward(weight**2, weight * about, weight**2, room)
 
         def absorb(change: Change) -> None:
             value, error = self.differences.read(look, change)
-            slopes[position], errors[position] = value / weight, error / abs(weight)
+            self.found[order.coordinate(position)] = Slope(value / weight, error / abs(weight), True)
 
         return look.request(order.move(position, position + 1), Role.REFRESH, absorb)
 

@@ -370,10 +370,20 @@ class Estimation:
     # ------------------------------------------------------------ single coordinates
 
     def _measure_all(self) -> Steps[None]:
-        """Measure all that was not found, each coordinate alone."""
-        twice = self._allowance.twice(self._search)
-        yield from self._slopes.complete(self._at, *self._search.bought(), self._search.belief.tau, twice)
-        self._slopes.leave(0.0)
+        """Measure all that was not found, each coordinate alone.
+
+        If queries run out, what was measured by then counts, and is a sample of what was not.
+        """
+        search, slopes, twice = self._search, self._slopes, self._allowance.twice(self._search)
+        known, bought = set(slopes.found), search.bought()
+        try:
+            yield from slopes.complete(self._at, *bought, search.belief.tau, twice, self._of.batch)
+        except OutOfQueries:
+            sample = [slope.value for j, slope in slopes.found.items() if j not in known]
+            if sample:
+                slopes.leave((self._size - len(slopes)) * float(np.square(sample).mean()))
+            raise
+        slopes.leave(0.0)
 
     def measured(self, coordinates: IntArray) -> Steps[GradientEstimate]:
         """Look at some coordinates alone, and at nothing else."""
