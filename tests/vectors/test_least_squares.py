@@ -251,6 +251,64 @@ def test_noise_of_one_percent_ends_in_a_success_that_is_one(m: int, s: int, seed
     assert 0.5 * np.sum(exact(result.x) ** 2) < 20.0 * 0.5 * m * noise**2
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_outputs_of_very_different_noise_are_all_fitted(seed: int) -> None:
+    """The best known ones tell the columns apart; the sum of squares goes by the others."""
+    random = np.random.default_rng(seed)
+    fun = Exponentials(m=30, seed=seed)
+    noise = 10.0 ** random.uniform(-8.0, -1.0, 30)
+    result = gracezo.least_squares(
+        lambda x: fun(x) + noise * random.normal(size=30), fun.x0, seed=seed, max_queries=400
+    )
+    assert result.status == Status.CONVERGED
+    assert 0.5 * np.sum(fun(result.x) ** 2) < 3.0 * np.sum(noise**2)
+
+
+def printed(numbers: FloatArray) -> FloatArray:
+    return np.array([float(f"{one:.4g}") for one in numbers])
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    "rounded",
+    [printed, lambda v: np.round(v, 3), lambda v: np.round(100.0 * v) * 0.37, lambda v: np.float32(1e3 + v)],
+)
+def test_models_of_few_digits_less_data_of_all(
+    rounded: Callable[[FloatArray], FloatArray], seed: int
+) -> None:
+    """The residuals have the digits of the data besides; what they change by has few."""
+    fun = Exponentials(m=25, seed=seed)
+    data = fun.y + np.random.default_rng(seed).uniform(-1e-3, 1e-3, 25)
+
+    def residuals(x: FloatArray) -> FloatArray:
+        return np.asarray(rounded(fun(x) + fun.y) - rounded(fun.y) + fun.y - data, np.float64)
+
+    result = gracezo.least_squares(residuals, fun.x0, seed=seed, max_queries=400)
+    assert result.status == Status.CONVERGED
+    assert "few digits" in result.message
+    assert set(result.columns.tolist()) <= set(fun.support.tolist())
+    assert np.abs(result.x[fun.support] - fun.truth).max() < 0.1
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_columns_a_million_times_smaller_than_another_join(seed: int) -> None:
+    """What bends, of the largest, hides them from the first look at the rest: it is looked at anew."""
+    random = np.random.default_rng(seed)
+    slopes, sizes = random.normal(size=(20, 4)), 10.0 ** np.array([6.0, -6.0, 0.0, 3.0])
+    support = random.choice(D, 4, replace=False)
+    x0 = np.zeros(D)
+    x0[support] = sizes * random.uniform(0.5, 2.0, 4)
+    truth = x0[support] * np.exp(0.3 * random.normal(size=4))
+
+    def model(z: FloatArray) -> FloatArray:
+        return np.asarray(slopes @ (z / sizes) + 0.1 * (slopes @ (z / sizes)) ** 2)
+
+    result = gracezo.least_squares(lambda x: model(x[support]) - model(truth), x0, seed=seed)
+    assert result.status == Status.CONVERGED
+    assert set(result.columns.tolist()) == set(support.tolist())
+    assert np.allclose(result.x[support], truth, rtol=1e-6)
+
+
 def test_a_residual_that_is_zero_or_flat() -> None:
     zero = gracezo.least_squares(lambda x: x[:3], np.zeros(D), seed=0)
     assert (zero.status, zero.nfev, zero.cost) == (Status.CONVERGED, 1, 0.0)

@@ -57,3 +57,18 @@ def test_residuals_in_single_precision_that_pass_through_zero_are_seen_to_be_suc
         assert found[0].noisy
         assert queries <= 4
         assert found[0].distance >= 1e-4
+
+
+def test_a_residual_that_ends_in_zeros_by_chance_is_not_taken_for_coarse() -> None:
+    """Of a hundred outputs in single precision one hardly moves: a later look tells its last digit."""
+    slopes = 1e-2 * np.random.default_rng(1).normal(size=(100, 30))
+    slopes[7] *= 1e-3
+    data = np.full(100, 50.0, np.float32)
+    data[7] += 2.0**-12
+
+    def residuals(x: FloatArray) -> FloatArray:
+        return np.asarray((50.01 + slopes @ x).astype(np.float32) - data, np.float64)
+
+    at = Point(np.zeros(30), 0.0, 0.0, residuals(np.zeros(30)))
+    found, _ = answered(accuracy(at, space_around(at), None, 0), residuals)
+    assert found[0].deviations.max() <= 0.3 * 2.0**-18

@@ -10,13 +10,13 @@ large outputs, it is looked for farther away before that is believed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from gracezo.core.asks import Ask, Point, Role, Steps
 from gracezo.core.types import FloatArray, IntArray
-from gracezo.vectors.digits import are_single, last_bit, last_digit
+from gracezo.vectors.digits import are_single, last_bit, last_place
 from gracezo.vectors.looks import Look, Looks
 from gracezo.vectors.space import Space
 
@@ -29,6 +29,7 @@ _HIDDEN = 0.5  # of the quotient: noise that large may be all that is seen
 _LUCK = 1e3  # an error is not so many times larger than a single sample of it
 _TOO_NOISY = 0.1  # of the quotient: an error that large may hide everything
 _RAISED = 1.5  # times at most is noise that was guessed raised by a further look
+_FARTHER = 3.0  # times: a distance that differs by less is as good
 _LOOKS = 4  # at most, for the distance of noisy outputs
 _UNIT = 2.0**-52
 _SINGLE = 2.0**-24  # and so in single precision
@@ -49,25 +50,25 @@ class Accuracy:
         Whether r is noisy, or coarser than double precision.
     size : int
         How many positions it displaced.
-    flat : bool
-        Whether no output changed at any distance.
     tail : ndarray
         Root mean square of the slopes, by output, that no column explains.
+    flat : bool
+        Whether no output changed at any distance.
+    times : float
+        By so much it goes farther than the look did.
     """
 
     look: Look
     noisy: bool
     size: int
+    tail: FloatArray
     flat: bool = False
-    tail: FloatArray = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.tail = np.zeros(len(self.look.near))
+    times: float = 1.0
 
     @property
     def distance(self) -> float:
         """ε."""
-        return self.look.distance
+        return self.times * self.look.distance
 
     @property
     def deviations(self) -> FloatArray:
@@ -85,20 +86,45 @@ class Accuracy:
         Rounding; curvature or noise, as far as it was seen: as a share of the quotients, and by itself;
         and the dense tail of so many positions.
         """
-        look = self.look
+        look, least = self.look, self.least_errors(size)
         rms = np.sqrt(np.nanmean(answers**2, axis=1)) if answers.shape[1] else np.abs(look.near)
-        rounding = (_SQRT2 if self.noisy else 2.0) * look.rounding / self.distance
-        seen, typical = look.differences / 2.0, look.off * rms
+        seen, typical = look.differences / 2.0, self.times * look.off * rms
         if not self.noisy:
             seen = seen * np.sqrt(size / self.size)  # curvature of fewer positions is less
-            typical = np.minimum(typical, _LUCK * (look.differences + rounding))  # an output may be linear
-        parts = (rounding, typical, seen, self.tail * np.sqrt(size))
-        return np.asarray(np.sqrt(sum(part**2 for part in parts)) + 1e-14 * rms + _TINY)
+            typical = np.minimum(typical, _LUCK * (look.differences + least))  # an output may be linear
+        return np.asarray(np.sqrt(least**2 + typical**2 + seen**2) + 1e-14 * rms + _TINY)
+
+    def least_errors(self, size: int) -> FloatArray:
+        """Return the same of quotients that do not bend: of rounding or noise, and of the tail."""
+        rounding = (_SQRT2 if self.noisy else 2.0) * self.look.rounding / self.distance
+        return np.asarray(np.hypot(rounding, self.tail * np.sqrt(size)) + _TINY)
 
     @property
     def noise(self) -> FloatArray:
         """What noise alone makes of a quotient, by output."""
         return np.asarray(_SQRT2 * self.look.rounding / self.distance)
+
+    def looked_anew(self, near: FloatArray, far: FloatArray) -> Accuracy:
+        """Return the same where a probe answers with these quotients, the second four times as far."""
+        here = self.look.outputs[0]
+        look = replace(
+            self.look, outputs=here + self.distance * np.stack([0.0 * near, near, 4.0 * far]), others={}
+        )
+        return replace(self, look=look)
+
+    def for_sums(self, most: float) -> Accuracy:
+        """Return the same at the distance that suits sums over outputs, no larger than `most`.
+
+        Columns are told apart by the outputs that are known best. A sum of squares goes by the noise of
+        those that are known worst, and where that is much larger its slopes are to be measured farther away.
+        """
+        look, clear = self.look, ~self.look.unclear
+        if not (self.noisy and clear.any()):
+            return self
+        slope = float(np.sqrt(np.mean(look.far[clear] ** 2)))
+        noise = float(np.sqrt(np.mean(look.rounding**2)))
+        wanted = min(float(np.sqrt(noise / (slope * look.bend))), most)
+        return replace(self, times=wanted / look.distance) if wanted > _FARTHER * look.distance else self
 
     def leave(self, left: FloatArray, size: int) -> None:
         """Note what a decoded set leaves of each output: slopes that are no columns."""
@@ -140,7 +166,7 @@ def accuracy(
     elif single:  # the outputs at x happen to be short numbers
         seen = yield from looks.look(START)
     while True:
-        if noise is None and not noisy and (digit := _last_digit(seen.outputs)) is not None:
+        if noise is None and not noisy and (digit := last_place(looks.outputs)) is not None:
             noisy, seen = True, looks.known(seen, _ROUNDED * digit)
         small = not noisy and seen.noise_share > _TOO_NOISY  # changes beside what outputs are rounded to
         if not (seen.silent or small) or seen.distance >= most:
@@ -152,22 +178,18 @@ def accuracy(
             farther = max(10.0 * seen.distance, float(np.sqrt(seen.noise_share * seen.distance)))
         seen = yield from looks.look(min(farther, most))
     flat = seen.silent
+    if noisy and not told and seen.faint:  # few digits: go where most outputs should show some of them
+        typical = max(10.0 * seen.distance, _typical(looks.rounding, at.outputs))
+        seen = yield from looks.look(min(typical, most))
     if not noisy and seen.off > _AGREE:
         seen, noisy = yield from _explained(at, seen, looks, exact=noise is not None)
     if noisy:
         seen = yield from _balanced(at.outputs, seen, looks, most)
+    if noise is None and noisy and (digit := last_place(looks.outputs)) is not None:
+        seen = looks.known(seen, _ROUNDED * digit)  # that of few answers may end in zeros
     probes = np.array([seen.probe, *seen.others], np.int64)
     answers = np.column_stack([seen.near, *seen.others.values()])
-    return Accuracy(seen, noisy, len(space), flat), probes, answers
-
-
-def _last_digit(answers: FloatArray) -> FloatArray | None:
-    """Return the unit of the last digit, decimal or binary, where outputs have moved and have few of them."""
-    moves = np.abs(answers[1:] - answers[0])
-    for unit in (last_digit(answers), last_bit(answers)) if moves.any() else ():
-        if unit is not None and ((moves == 0.0) | (moves > unit / 2.0)).all():
-            return unit
-    return None
+    return Accuracy(seen, noisy, len(space), np.zeros(len(at.outputs)), flat), probes, answers
 
 
 def _typical(noise: FloatArray, outputs: FloatArray) -> float:
@@ -200,7 +222,8 @@ def _explained(at: Point, seen: Look, looks: Looks, *, exact: bool) -> Steps[tup
             return looks.known(seen, noise, guessed=True), True
         seen = seen if nearer.silent else nearer
     rough = np.maximum(seen.differences, min(1.0, seen.off) * np.abs(seen.near)) * seen.distance
-    return looks.known(seen, rough / 2.0, guessed=True), True
+    steps = np.where(rough > 0.0, rough, np.median(rough[rough > 0.0]))  # of what has not moved, as of others
+    return looks.known(seen, steps / 2.0, guessed=True), True
 
 
 def _noise(at: Point, seen: Look) -> Steps[FloatArray | None]:
@@ -229,7 +252,7 @@ def _balanced(outputs: FloatArray, seen: Look, looks: Looks, most: float) -> Ste
     for _ in range(_LOOKS):
         if seen.noise_share + seen.off <= 2.0 * _WANTED:
             break
-        curvature = max(1.0, seen.off / (3.0 * seen.distance))
+        curvature = seen.bend
         wanted = max(float(np.sqrt(seen.noise_share * seen.distance / curvature)), START)
         if seen.silent:
             wanted = max(_typical(looks.rounding, outputs), 10.0 * seen.distance)

@@ -32,6 +32,7 @@ from gracezo.vectors.summary import Summary
 _FLAT = 3.0  # times the error, which is roughly known: answers that small say nothing
 _FLAT_NOISY = 1.7  # and where the noise was measured
 _SPARE = 2  # probes of a set beyond its rank
+_SIGNIFICANT = 5.0  # times its error: what a space answers that has begun to matter
 _VISIBLE = 3.0  # times its error: what is left of answers that is more than one
 _TAIL_SHARE = 0.05  # of the squared answers of an output: a larger dense tail may be columns not found
 _TAIL_SPARE = 8  # probes beyond the columns before what they leave is called a dense tail
@@ -117,11 +118,25 @@ class Search:
         dense_tail = bool(self._background) or self._noisy
         return Summary(self._root, self._space, self._accuracy, at, columns, dense_tail)
 
-    def glance(self, known: Accuracy) -> Steps[float]:
-        """Ask one probe, at a distance known from before; return how large the answer is, in its errors."""
-        self._accuracy = known
-        yield from self._ask(self._root, [0])
-        return self._norm(self._root)
+    def glance(self, known: Accuracy) -> Steps[bool]:
+        """Ask one probe, at a distance known from before; return whether it answers.
+
+        Of an exact function it answers if it shows more than rounding: what bent when the distance was found
+        may have been columns that are no longer in the space. By how much this bends is then looked at anew.
+        """
+        self._accuracy, root = known, self._root
+        yield from self._ask(root, [0])
+        if not root.answers.size:
+            return False
+        errors = known.errors(root.answers, len(root)) if known.noisy else known.least_errors(len(root))
+        if np.sqrt(np.mean((root.answers[:, 0] / errors) ** 2)) < _SIGNIFICANT:
+            return False
+        if not known.noisy:
+            far = yield from slopes(self._at, self._space, [Probe(0, 0, len(root), 4.0 * known.distance)])
+            if np.isfinite(far).all():  # else it failed and was skipped
+                self._accuracy = known.looked_anew(root.answers[:, 0], far[:, 0])
+        self._unit = self._accuracy.errors(root.answers, len(root))
+        return True
 
     def _begin(self) -> Steps[None]:
         further = max(0, min(self._batch - 2, self._m + _SPARE - 1))

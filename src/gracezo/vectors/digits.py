@@ -9,6 +9,36 @@ from gracezo.core.types import FloatArray
 _UNIT = 2.0**-52
 _ROUND = 2.0**-10  # multiples of which may be exact, where a function begins
 _SHORT = 12  # significant decimal digits; computed numbers have more
+_EVIDENCE = 1e4  # errors of rounding: one change in as many is by chance a multiple of so many
+_MOST = 0.9  # of the changes: others may be of residuals near zero, whose rounding is that of larger numbers
+_CHANGES = 3  # that have to be multiples; of fewer it may be chance all the same
+
+
+def last_place(outputs: FloatArray) -> FloatArray | None:
+    """Return the unit of the last digit of each output, or None where they have all that there are.
+
+    Decimal or binary digits, of the outputs themselves, or of what they change by: residuals of a program
+    that prints few digits have those of the data besides. Nothing is said of outputs that have not moved.
+
+    Parameters
+    ----------
+    outputs
+        A row for each query, the first of which the others are compared with; a column for each output.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> data = np.sqrt([2.0, 3.0])
+    >>> last_place(np.array([[1.25, 2.5], [1.24, 2.5], [1.19, 2.4]]) - data).round(9).tolist()
+    [0.01, 0.1]
+    """
+    changes = outputs[1:] - outputs[0]
+    if not changes.any():
+        return None
+    for unit in (last_digit(outputs), last_bit(outputs)):
+        if unit is not None and ((changes == 0.0) | (np.abs(changes) > unit / 2.0)).all():
+            return unit
+    return _of_changes(changes, outputs)
 
 
 def are_single(outputs: FloatArray) -> bool:
@@ -93,3 +123,25 @@ def last_bit(outputs: FloatArray) -> FloatArray | None:
     least = np.where(digits > 0, np.ldexp(last, exponent - 40), np.inf).min(axis=0)
     there = np.isfinite(least)
     return np.asarray(np.where(there, least, np.median(least[there])), np.float64)
+
+
+def _of_changes(changes: FloatArray, outputs: FloatArray) -> FloatArray | None:
+    """Return the largest powers of ten, or else of two, of which the changes of each output are multiples."""
+    error = 8.0 * _UNIT * np.abs(outputs).max(axis=0)
+    moved = np.abs(changes) > error
+    if moved.sum() < _CHANGES:
+        return None
+    least = np.where(moved, _EVIDENCE * error, np.inf)
+    for base in (10.0, 2.0):
+        power = np.ceil(np.log(np.where(moved, np.abs(changes), 1.0)) / np.log(base))
+        last = np.full(changes.shape, np.inf)
+        while (left := moved & np.isinf(last) & (base**power >= least)).any():
+            unit = base**power
+            even = np.abs(changes - np.rint(changes / unit) * unit) <= error
+            last = np.where(left & even, unit, last)
+            power = power - 1.0
+        if np.isfinite(last[moved]).mean() >= _MOST:
+            units = last.min(axis=0)
+            there = np.isfinite(units)
+            return np.asarray(np.where(there, units, np.median(units[there])), np.float64)
+    return None

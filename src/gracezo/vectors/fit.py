@@ -13,18 +13,18 @@ from gracezo.core.method import Problem
 from gracezo.core.result import Finish, Status
 from gracezo.core.types import FloatArray, IntArray
 from gracezo.vectors.columns import Search
-from gracezo.vectors.estimate import measured
+from gracezo.vectors.estimate import measured, outputs_of
 from gracezo.vectors.found import Columns
 from gracezo.vectors.frames import Frame, Span, Support
 from gracezo.vectors.losses import Loss
-from gracezo.vectors.region import Region
+from gracezo.vectors.region import Region, Step
 from gracezo.vectors.space import Space, probed, reach
 from gracezo.vectors.surrogate import Surrogate
 
 _STAYS = 0.05  # of the cost: if no more can be gained, most of the residual will stay
 _SEEN = 3.0  # times its error: the slopes of an output that are more than that
+_LITTLE = 3.0  # times the error of the cost: a promise that noise may have made, if a step did not keep it
 _STUCK = 12  # rejected steps in a row from a point whose Jacobian was measured there
-_SIGNIFICANT = 5.0  # times its error: what the rest of the space answers when it has begun to matter
 _UNCERTAIN = 0.1  # of the excess that uncertain slopes make: that much is left to columns not measured
 _EXHAUSTED = 0.9  # of the cost: if a set of directions leaves more, others will not do better
 
@@ -61,6 +61,7 @@ class Fit:
         self._search = search
         self._key = key
         self._found = found
+        self._accuracy = found.accuracy  # of what is measured next
         self._first_cost = start.value
         self.at = start
         self.dense = found.dense
@@ -74,14 +75,18 @@ class Fit:
         errors = (
             found.errors if not found.dense else found.accuracy.errors(columns, len(found.space))[:, None]
         )
-        self._unseen = 0  # outputs whose slopes cannot be told from errors
+        self._followed = np.ones(len(start.outputs), np.bool_)  # outputs that show more than errors
+        self._unseen = 0  # outputs that answer, and show no more
         self._errors = np.zeros(len(start.outputs))  # squared, of the slopes of each: the largest so far
         columns, error = self._trusted(columns, errors)
         self._z = np.zeros(columns.shape[1])
         self.model = Surrogate(self._z, start.outputs, columns, error, self._deviations)
         self._join(problem.known)
         self._region = Region(loss, self.frame.limits, self._lengths(len(self._z)))
-        self._fresh = np.ones(len(self._z), np.bool_)  # columns that were measured where the fit is now
+        self._accuracy = found.accuracy.for_sums(found.space.farthest)
+        near = self._accuracy.times == 1.0  # else the columns will have to be measured anew, farther away
+        self._fresh = np.full(len(self._z), near)  # columns that were measured where the fit is now
+        self._errors *= near
         self._stays = False  # whether the model says that most of the residual will
         self._steps = 0
         self._next_look = 1
@@ -117,7 +122,7 @@ class Fit:
             step = self._region.step(self.model, self._z, self.at.value)
             newton = self._region.newton(self.model, self._z).predicted  # not cut by the region
             self._stays = max(newton, step.predicted) < _STAYS * self.at.value
-            if self._measured_here and self._is_minimum():
+            if self._measured_here and (self._is_minimum() or self._is_doubtful(step, newton)):
                 if not (yield from self._has_grown()):
                     return Finish(Status.CONVERGED, self._verdict())
                 continue
@@ -196,7 +201,7 @@ class Fit:
         problem = self._problem
         chosen = self._uncertain()
         values, own = yield from measured(
-            self.at, self.frame.indices[chosen], self._found.accuracy, problem.scale, problem.bounds
+            self.at, self.frame.indices[chosen], self._accuracy, problem.scale, problem.bounds
         )
         columns, variances = self.model.slopes(self._z).copy(), self.model.slope_variances(self._z)
         there = np.isfinite(values).all(axis=0)  # the others failed and were skipped
@@ -245,7 +250,7 @@ class Fit:
         if len(space) == 0:
             return False
         search = self._search(self.at, space)
-        if (yield from search.glance(self._found.accuracy)) < _SIGNIFICANT:
+        if not (yield from search.glance(self._found.accuracy)):
             return False
         found = yield from search.run()
         if found is None or len(found.indices) == 0:
@@ -270,12 +275,13 @@ class Fit:
             self.noisy and columns.size
         ):  # then it is known, and what bends is no reason to leave an output out
             lengths = self._lengths(columns.shape[1])
-            noise = np.mean((self._found.accuracy.noise[:, None] / lengths) ** 2, axis=1)
+            noise = np.mean((self._accuracy.noise[:, None] / lengths) ** 2, axis=1)
         self._errors = np.maximum(self._errors, noise)
         seen = squares > _SEEN**2 * self._errors
         self._unseen = int((~seen & (squares > 0.0)).sum())
         if self._unseen == len(squares):
             seen[:] = True
+        self._followed = seen
         size = float(squares[seen].sum())
         share = math.sqrt(float(own[seen].sum()) / size) if size > 0.0 else 0.0
         error = min(1.0, max(1e-7, self._found.accuracy.look.off, share))
@@ -303,10 +309,10 @@ class Fit:
         """
         least = max(self._ftol * self.at.value, self.at.error)
         if self.noisy and isinstance(self.frame, Support):
-            moved = self._found.accuracy.distance * reach(
-                self.at.x, self._problem.scale, self._problem.bounds
-            )
-            cosines = self.at.error / (moved[self.frame.indices] * self.model.effects)
+            moved = self._accuracy.distance * reach(self.at.x, self._problem.scale, self._problem.bounds)
+            noise = np.where(self._followed, self._deviations, 0.0)
+            error = self._loss.uncertainty(outputs_of(self.at), noise)
+            cosines = error / (moved[self.frame.indices] * self.model.effects)
             least = max(least, float(cosines @ cosines))
         return least
 
@@ -317,6 +323,16 @@ class Fit:
         if self._region.newton(self.model, self._z).predicted <= self._least:
             return True
         return self._cosine() <= self._gtol
+
+    def _is_doubtful(self, step: Step, newton: float) -> bool:
+        """Whether noise leaves open what slopes promise: too little to be seen, after a step that was."""
+        return bool(
+            self.noisy
+            and not self.dense
+            and self._rejected
+            and step.predicted <= self._least
+            and newton <= _LITTLE * self._least
+        )
 
     def _cosine(self) -> float:
         """Return the largest cosine between a column that can move and the residual, as in MINPACK."""
@@ -332,7 +348,7 @@ class Fit:
     @property
     def _is_noise(self) -> bool:
         """Whether residuals are no larger than noise makes them."""
-        return self.noisy and self.at.value <= self._loss.cost(1.5 * self._deviations)
+        return self.noisy and self._loss.is_noise(outputs_of(self.at), self._deviations)
 
     def _stuck(self, why: str) -> Finish:
         if self._is_noise:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from gracezo.core.asks import Point, Steps
-from gracezo.core.types import FloatArray
+from gracezo.core.types import BoolArray, FloatArray
 from gracezo.vectors.space import Probe, Space, answers_to, slopes
 
 _LUCKY = 0.1  # of the outputs: so many may look as if they answered, where their error is guessed
@@ -54,8 +54,24 @@ class Look:
     @property
     def silent(self) -> bool:
         """Whether no output shows more than rounding; where that is guessed, hardly any."""
-        answers, moves = np.abs(self.far) > 4.0 * self.rounding / self.distance, self.far != self.near
-        return bool(answers.sum() <= _LUCKY * moves.sum()) if self.guessed else not answers.any()
+        moves = self.far != self.near
+        answers = int((~self.unclear).sum())
+        return bool(answers <= _LUCKY * moves.sum()) if self.guessed else answers == 0
+
+    @property
+    def faint(self) -> bool:
+        """Whether most outputs show no more than rounding."""
+        return bool(2 * self.unclear.sum() > len(self.rounding))
+
+    @property
+    def unclear(self) -> BoolArray:
+        """Which outputs show no more than rounding."""
+        return np.asarray(np.abs(self.far) <= 4.0 * self.rounding / self.distance)
+
+    @property
+    def bend(self) -> float:
+        """By how much the quotients change over the scale, as a share: by as much as they are, or more."""
+        return max(1.0, self.off / (3.0 * self.distance))
 
     def stands_still_unlike(self, farther: Look) -> bool:
         """Whether nothing is seen where a bend would be, after what is seen farther away: a staircase."""
@@ -74,7 +90,7 @@ class Look:
 
     def relative(self, errors: FloatArray) -> float:
         """Return errors by output as a share of the quotient: the median over outputs that answer at all."""
-        answers = np.abs(self.far) > 4.0 * self.rounding / self.distance
+        answers = ~self.unclear
         if not answers.any():
             return 0.0
         return float(np.median(errors[answers] / np.abs(self.far[answers])))
@@ -94,7 +110,7 @@ class Looks:
     def __init__(self, at: Point, space: Space, rounding: FloatArray, further: int) -> None:
         self._at, self._space = at, space
         self._further = further
-        self.rounding = rounding
+        self._least = self.rounding = rounding
         self.guessed = False
         self._seen: list[Look] = []
         self.first = 0  # number of the probe
@@ -120,10 +136,15 @@ class Looks:
                 return self._seen[-1]
             self.first += 1 + self._further
 
+    @property
+    def outputs(self) -> FloatArray:
+        """All outputs so far, a row each, those at x first."""
+        return np.vstack([self._seen[0].outputs[:1], *(seen.outputs[1:] for seen in self._seen)])
+
     def known(self, seen: Look, rounding: FloatArray, *, guessed: bool = False) -> Look:
         """Note the standard error of the outputs, as it has turned out; return a look with it."""
-        self.rounding, self.guessed = rounding, guessed
-        return replace(seen, rounding=rounding, guessed=guessed)
+        self.rounding, self.guessed = np.maximum(rounding, self._least), guessed
+        return replace(seen, rounding=self.rounding, guessed=guessed)
 
     def bends(self, seen: Look) -> Steps[bool]:
         """Ask sixteen times as far: what two distances differ by is curvature if it then is larger."""

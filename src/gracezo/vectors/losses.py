@@ -17,6 +17,9 @@ from gracezo.core.types import FloatArray
 Rho: TypeAlias = Callable[[FloatArray], tuple[FloatArray, FloatArray]]  # z to ρ(z) and ρ'(z)
 
 
+_NOISE = 1.5  # times its standard deviation: residuals that are no larger
+
+
 def _huber(z: FloatArray) -> tuple[FloatArray, FloatArray]:
     root = np.sqrt(np.maximum(z, 1.0))
     return np.where(z <= 1.0, z, 2.0 * root - 1.0), 1.0 / root
@@ -71,6 +74,23 @@ class Loss:
     def uncertainty(self, outputs: FloatArray, deviations: FloatArray) -> float:
         """Return the standard error of the cost of outputs that have these."""
         return float(np.linalg.norm(self.weights(outputs) * outputs * deviations))
+
+    def is_noise(self, outputs: FloatArray, deviations: FloatArray) -> bool:
+        """Whether residuals are no larger than noise of these standard deviations makes them.
+
+        All together, and half of them each in its own unit: an output whose noise was guessed much too large
+        does not speak for the others.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> noise = np.array([1.0, 1.0, 100.0])
+        >>> Loss().is_noise(np.array([1.0, -0.5, 20.0]), noise), Loss().is_noise(np.full(3, 9.0), noise)
+        (True, False)
+        """
+        most = _NOISE * deviations
+        within = np.abs(outputs) <= most
+        return bool(2 * within.sum() >= len(within)) and self.cost(outputs) <= self.cost(most)
 
     def _of(self, outputs: FloatArray) -> tuple[FloatArray, FloatArray]:
         with np.errstate(over="ignore"):

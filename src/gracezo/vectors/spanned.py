@@ -32,6 +32,7 @@ from gracezo.core.result import Finish, Status
 from gracezo.core.steps import reserving
 from gracezo.core.types import FloatArray
 from gracezo.vectors.directions import Directions
+from gracezo.vectors.estimate import outputs_of
 from gracezo.vectors.found import Columns
 from gracezo.vectors.losses import Loss
 from gracezo.vectors.space import Space, probed
@@ -44,7 +45,6 @@ _MUCH = 0.3  # of the lowest cost so far: a step that leaves more has not brough
 _FAR = 100.0  # times the lowest cost so far: a step that leaves more is not taken
 _OFF = 1e4  # times that: such a step tells nothing of what is near
 _LONG = 1.0  # scale of the coordinates: steps that are longer need a guard
-_NOISE = 1.5  # times the noise of the outputs: residuals that are no larger
 _PAYS = 0.5  # of the cost: to that it falls in as many queries as patience allows
 _PATIENCE = 6  # queries, or a third as many as outputs
 
@@ -119,7 +119,7 @@ class Spanned:
             if (yield from self._step()):
                 continue
             if self._course.over:
-                if self.noisy and self.at.value <= self._loss.cost(_NOISE * self._deviations):
+                if self.noisy and self._loss.is_noise(outputs_of(self.at), self._deviations):
                     return Finish(Status.CONVERGED, "converged: the residuals are no larger than the noise")
                 return None
             with suppress(OutOfQueries):  # a direction without a step after it is worth nothing
