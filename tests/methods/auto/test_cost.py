@@ -1,15 +1,18 @@
-"""What a query takes in calls of Python functions: times depend on the machine, these do not."""
+"""What is paid for nothing: calls of Python functions, whatever the machine, and points asked twice."""
 
 from __future__ import annotations
 
 import logging
 import sys
+from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
+import numpy as np
 import pytest
 
 import gracezo
+from gracezo.core.types import FloatArray
 from gracezo.problems import Distance
 
 
@@ -40,7 +43,7 @@ def calls_a_query(**keywords: Any) -> float:
 @pytest.mark.parametrize(
     ("most", "keywords"),
     [
-        (335, {"target": 0.01 * Distance(0)(Distance(0).x0)}),
+        (345, {"target": 0.01 * Distance(0)(Distance(0).x0)}),
         (30, {"method": "grace", "sparsity": 10, "max_steps": 20}),
     ],
 )
@@ -50,3 +53,30 @@ def test_a_query_takes_few_calls(
     caplog.set_level(logging.WARNING, "gracezo")  # a run that nobody listens to
     calls_a_query(**keywords)  # what is loaded at first use is no part of a query
     assert calls_a_query(**keywords) <= most
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: float(np.abs(x - 0.3).sum()),
+        lambda x: float(np.maximum(np.abs(x[0] - x[1]), 3.0 * np.abs(x - 0.2).max())),
+        lambda x: float(np.expm1(min(float(x @ x), 200.0))),
+        lambda x: float(100.0 * (x[1] - x[0] ** 2) ** 2 + (1.0 - x[0]) ** 2 + x[2:] @ x[2:]),
+        lambda x: float(10.0 * x.sum() ** 2 + x @ x),
+    ],
+)
+@pytest.mark.parametrize("bounds", [None, (-0.5, 2.0)])
+def test_no_point_is_asked_twice(
+    f: Callable[[FloatArray], float], seed: int, bounds: tuple[float, float] | None
+) -> None:
+    asked: set[bytes] = set()
+
+    def once(x: FloatArray) -> float:
+        assert x.tobytes() not in asked
+        asked.add(x.tobytes())
+        return f(x)
+
+    x0 = np.random.default_rng(seed).choice([0.0, 1.0, -0.5], 4)
+    result = gracezo.minimize(once, x0, bounds=bounds, seed=seed, max_queries=600)
+    assert result.nfev == len(asked)

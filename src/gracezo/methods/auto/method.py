@@ -10,6 +10,7 @@ import numpy as np
 from gracezo.core.asks import Decided, Moved, OutOfQueries, Point, Steps
 from gracezo.core.box import Box
 from gracezo.core.keys import Key
+from gracezo.core.memory import Memory
 from gracezo.core.method import Estimator, Problem, uses
 from gracezo.core.places import LARGE, Place, dense, lean
 from gracezo.core.precision import ULP
@@ -110,8 +111,14 @@ class Descent:
         """A lower point that looks have met, where a descent on a coarse function has not moved at all."""
 
     def run(self, start: Point, key: Key) -> Steps[Finish]:
-        """Minimise from `start`."""
-        return self._ledger.keep(self._run(start, key))
+        """Minimise from `start`; where f answers the same again, no point is asked twice."""
+        memory = Memory(start, self._problem.bounds)
+        return self._ledger.keep(memory.through(self._run(start, key), self._exact))
+
+    def _exact(self) -> bool:
+        """Return whether f answers the same again, as far as is known."""
+        values = self._sparse.differences.values
+        return values.noise == 0.0 or values.coarse
 
     def _run(self, start: Point, key: Key) -> Steps[Finish]:
         at = best_known(self._problem, start)
@@ -124,8 +131,7 @@ class Descent:
             return Finish(Status.SPENT, "the queries are spent before anything could be found")
         if finish is not None:
             return finish
-        rounded = self._sparse.noise == 0.0 or self._sparse.differences.values.coarse
-        exact = rounded and not self._problem.random
+        exact = self._exact() and not self._problem.random
         yield Decided(self._kind(exact))
         descent = answering(self._descend(at, key), exact, self._lowest)
         if self._problem.random:

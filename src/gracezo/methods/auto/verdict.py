@@ -144,7 +144,7 @@ class Verdict:
             return False
         farther = math.sqrt(curvatures.largest / curvatures.flattest)
         hidden = farther * constants.TRUST * partition.error
-        return mixed(self.differences) and hidden > constants.SMALL * self.fallen
+        return curvatures.mixed and hidden > constants.SMALL * self.fallen
 
     def _stands(self, at: Point, dropped: FloatArray) -> Steps[bool]:
         """Return whether those that promise what steps do not bring stand on kinks that were not located."""
@@ -170,12 +170,6 @@ class Verdict:
         lengths[free] = self.differences.single(1.0, 0.0)
         lengths[support.indices] = support.lengths()
         return (yield from coupled(at, free, lengths[free], self.differences.rounding, rng, role=Role.PROBE))
-
-
-def mixed(differences: Differences) -> bool:
-    """Whether some coordinates met have to go farther than others by more than an order of magnitude."""
-    curvatures = differences.curvatures
-    return bool(curvatures.largest > 100.0**constants.DECADES * curvatures.flattest > 0.0)
 
 
 def uphill(
@@ -234,10 +228,12 @@ def coupled(
         sum is missed, and nothing for a single coordinate. Where failed evaluations leave it open: True.
     """
     n, told = len(coordinates), 0
+    known: set[bytes] = set()  # what has told, and would tell the same again: few coordinates have few halves
     for _ in range(3 * trials if n > 1 else 0):
         order = rng.permutation(n)
         steps = lengths * rng.choice([-1.0, 1.0], n)
         sets = order[: n // 2], order[n // 2 :], order
+        name = np.where(np.isin(np.arange(n), sets[0]) == (0 in sets[0]), steps, 1j * steps).tobytes()
 
         def missed(share: float, steps: FloatArray = steps, sets: Sequence[IntArray] = sets) -> Steps[float]:
             rows = [SparseRows.single(coordinates[each], share * steps[each]) for each in sets]
@@ -249,11 +245,14 @@ def coupled(
             allowed = constants.TRUST * n * rounding + constants.SMALL * (abs(one) + abs(two))
             return abs(both - one - two) - allowed
 
-        far = yield from missed(1.0)
-        near = (yield from missed(constants.CLEARLY)) if far > 0.0 else 0.0
-        if near > constants.CLEARLY**1.5 * far > 0.0:
-            return True
-        told += math.isfinite(far) and not math.isnan(near)
+        if name not in known:
+            far = yield from missed(1.0)
+            near = (yield from missed(constants.CLEARLY)) if far > 0.0 else 0.0
+            if near > constants.CLEARLY**1.5 * far > 0.0:
+                return True
+            if math.isfinite(far) and not math.isnan(near):
+                known.add(name)
+        told += name in known
         if told == trials:
             return False
     return n > 1

@@ -149,6 +149,28 @@ class TestDown:
         assert lengths(requests) == [constants.STRIDE]
         assert isinstance(answer, Found)
 
+    @pytest.mark.parametrize("error", [1e-12, 0.5])
+    def test_where_curvatures_differ_by_orders_it_goes_on_until_one_shows(self, error: float) -> None:
+        """Those met would have led to a millionth of the way, and what the slope is off is no curvature."""
+
+        def line(x: float) -> float:
+            return 0.05 * x * x - (1.0 - error) * x
+
+        for flat in (1e-3, 1.0):
+            differences = self.differences(1.0)
+            for curvature in (1e6 * flat, 1e6, 1e6):
+                differences.curvatures.meet(curvature)
+            confirmation = Confirmation(differences, believing(), Walls())
+            answer, requests = asked(confirmation, candidate(-1.0, error), line)
+            assert isinstance(answer, Found)
+            far = [constants.CONFIRM * 1e-6 * constants.STRIDE**power for power in range(len(requests))]
+            assert lengths(requests) == pytest.approx(far)
+            if flat < 1.0:
+                assert answer.curvature == pytest.approx(0.1, rel=1e-3)
+                assert abs(answer.slope) == pytest.approx(1.0 - error, rel=1e-6)
+            else:  # those met are alike: so is this one, as far as is known
+                assert len(requests) == 1
+
     def test_nothing_where_the_coordinate_is_not_the_one(self) -> None:
         belief = believing()
         confirmation = Confirmation(self.differences(1.0), belief, Walls())

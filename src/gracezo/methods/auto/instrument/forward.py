@@ -135,11 +135,10 @@ class Curvatures:
             self._flattest = min(self._flattest, curvature)
         if met := [h for h in self._lately if h > 0]:
             self._typical = median(met)
+        self.varied = 1.0
         if len(last := [h for h in self._met[-constants.DRAWN :] if h > 0]) == constants.DRAWN:
             ratio = np.array(last) / median(last)
             self.varied = float(np.mean(np.minimum((ratio - 1.0) ** 2, 1.0)))
-        else:
-            self.varied = 1.0
 
     @property
     def _lately(self) -> list[float]:
@@ -176,11 +175,13 @@ class Curvatures:
         return max((abs(curvature) for curvature in self._lately), default=0.0)
 
     @property
-    def unmet(self) -> float:
-        """The mean over all coordinates, if it is more than those met have: what bends f was not met so far.
+    def mixed(self) -> bool:
+        """Whether some of those met have to go farther than others by more than an order of magnitude."""
+        return bool(self.largest > 100.0**constants.DECADES * self.flattest > 0.0)
 
-        Any coordinate that was not asked for its own may hold all of it.
-        """
+    @property
+    def unmet(self) -> float:
+        """The mean over all, if it is more than those met have: any other coordinate may hold all of it."""
         return abs(self.mean) if abs(self.mean) > self.largest else 0.0
 
     def expected(self, size: int) -> float:

@@ -185,8 +185,12 @@ class Confirmation:
                 steepness = -downward
                 down = min(change, first[1]) < 0.0
             if down:
-                bent = first is None and 0.5 * curvature * length > constants.UNSEEN * abs(slope)
-                if candidate.side and bent and differences.curvatures.odd(curvature):
+                slips = 0.0 if first is not None else length * candidate.error
+                if length == wanted and self._endless(curvature, length, change, slips):
+                    first, wanted = (length, change), constants.STRIDE * length
+                    continue
+                short = first is None and 0.5 * curvature * length > constants.UNSEEN * abs(slope)
+                if candidate.side and short and differences.curvatures.odd(curvature):
                     # Probed uphill, confirmed downhill: a kink may lie between, with another slope behind it.
                     first, wanted = (length, change), 0.5 * length
                     continue
@@ -229,6 +233,17 @@ class Confirmation:
             stride = min(self.differences.least_curvature(slope), abs(slope) / (constants.STRIDE * length))
             curvature = max(curvature, abs(slope) / most, stride)
         return Found(candidate.coordinate, slope, candidate.error, curvature, taken)
+
+    def _endless(self, curvature: float, length: float, change: float, slips: float) -> bool:
+        """Whether f falls so straight on that it may lead anywhere, up to a decrease by all of f.
+
+        So it is where nothing shows beyond what rounding and the error of the slope (`slips`) may hide of the
+        curvature, and those met differ by orders of magnitude: then they say nothing of this one.
+        """
+        differences = self.differences
+        hidden = constants.TRUST * (differences.rounding + slips)
+        straight = 0.5 * abs(curvature) * length**2 <= hidden and -differences.scale < change < 0.0
+        return straight and differences.curvatures.mixed and not differences.noise
 
     def _missed(self, candidate: Candidate, length: float, change: float) -> tuple[float, float]:
         """Return by how much f changed otherwise than predicted, and the curvature that was predicted."""

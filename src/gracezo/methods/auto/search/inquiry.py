@@ -144,6 +144,7 @@ class Inquiries:
         """Return what to ask of a group that one spike explains, after labels that have told so many bits."""
         # Two cuts tell two bits as well, and leave a group that blurs less.
         uninformative = best.number > 1 and self._tells(group, best, tau) < min(2.0, math.log2(best.number))
+        uninformative |= group.direct and best.number == group.size  # that was asked: it is K
         if uninformative or (not group.rows and chance < 0.5):
             group.refute(group.several)
             return self._beside(group, best) if bits > 0.5 else Cut()

@@ -29,7 +29,7 @@ from gracezo.methods.auto.search import Search
 from gracezo.methods.auto.search.alone import Found
 from gracezo.methods.auto.support.coordinates import Support
 from gracezo.methods.auto.support.refresh import Refresh
-from gracezo.methods.auto.verdict import Again, Verdict, measured_again, mixed
+from gracezo.methods.auto.verdict import Again, Verdict, measured_again
 from gracezo.methods.auto.ways import Ledger, Offer
 from gracezo.methods.auto.ways.agenda import Agenda, Draws, Parts
 from gracezo.methods.auto.ways.stepper import Stepper, Timing
@@ -178,7 +178,7 @@ class Sparse:
     @property
     def mixed(self) -> bool:
         """Whether coordinates differ by orders of magnitude, and nobody has told that."""
-        return not self._sized and mixed(self.differences)
+        return not self._sized and self.differences.curvatures.mixed
 
     @property
     def _sized(self) -> bool:
