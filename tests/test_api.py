@@ -20,6 +20,16 @@ from gracezo.progress import live_line
 from gracezo.testing import Case, Valley, by_serial
 
 
+class Refusing:
+    """As a tensor that is not to be read by NumPy."""
+
+    def __array__(self, *_: object, **__: object) -> np.ndarray:
+        raise RuntimeError("it requires grad")
+
+    def __repr__(self) -> str:
+        return "a tensor on a device"
+
+
 def never(x: np.ndarray) -> float:
     raise AssertionError("a query was spent")
 
@@ -44,6 +54,13 @@ def _generator(x: np.ndarray) -> Any:
         ({"fun": _coroutine}, TypeError, "returns a coroutine; wrap it in one that runs it: lambda"),
         ({"fun": _generator}, TypeError, "returns a generator"),
         ({"x0": [1j]}, TypeError, "x0 must be an array of real numbers"),
+        ({"x0": [[1], [2, 3]]}, TypeError, "x0 must be an array of real numbers; given: [[1], [2, 3]]"),
+        ({"x0": Refusing()}, TypeError, "x0 must be an array of real numbers; given: a tensor on a device"),
+        (
+            {"fun": np.eye(9)},
+            TypeError,
+            "fun must be callable; given: array([[1., 0., 0., 0.,",
+        ),
         ({"sparsity": 0}, ValueError, "sparsity must be a whole number of at least 1; given: 0"),
         ({"sparsity": 3}, ValueError, "sparsity must be at most the number of coordinates, 2; given: 3"),
         ({"sparsity": 1.5}, ValueError, "sparsity must be a whole number"),
@@ -60,6 +77,7 @@ def _generator(x: np.ndarray) -> Any:
         ({"fun": None}, TypeError, "fun must be callable"),
         ({"options": [1]}, TypeError, "options must be a dictionary"),
         ({"options": {"stepsize": 1}}, ValueError, "no option 'stepsize'; did you mean 'step_size'"),
+        ({"options": {"maxiter": 9}}, ValueError, "max_steps= is an argument of its own"),
         ({"options": {"step_size": -1}}, ValueError, "option step_size must be a positive number; given: -1"),
         ({"options": {"eps": 0}}, ValueError, "option eps must be a positive number; given: 0"),
         ({"options": {"repeats": 0}}, ValueError, "option repeats must be a whole number of at least 1"),
@@ -212,7 +230,7 @@ def test_an_interrupt_of_an_estimate_is_no_finding() -> None:
     assert math.isnan(found.residual)
     assert str(found).startswith("No estimate: interrupted; ")
     short = gracezo.estimate_gradient(lambda x: float(x @ x), np.ones(9), method="fdsa", max_queries=5e0)  # type: ignore[arg-type]
-    assert str(short).startswith("No estimate: 1 of 5 queries are spent; the next useful batch takes 9")
+    assert str(short).startswith("No estimate: 1 of 5 queries are spent; what comes next takes 9 together")
     with pytest.raises(KeyboardInterrupt):
         gracezo.estimate_noise(f, np.zeros(9))
 
@@ -252,9 +270,29 @@ def test_ask_and_tell_keep_their_rules() -> None:
 def test_estimate_gradient_within_a_budget() -> None:
     g = gracezo.estimate_gradient(lambda x: float(x.sum()), np.zeros(9), method="fdsa", max_queries=5)
     assert (g.queries, len(g.indices), g.found) == (1, 0, 0.0)
+    assert g.message == "1 of 5 queries are spent; what comes next takes 9 together, more than the 4 left"
     assert (
         gracezo.estimate_gradient(lambda x: float(x.sum()), np.zeros(9), method="fdsa", f0=0.0).queries == 9
     )
+
+
+@pytest.mark.parametrize("queries", [1, 2, 5])
+def test_a_gradient_that_was_not_looked_at_is_not_called_flat(queries: int) -> None:
+    g = gracezo.estimate_gradient(lambda x: float(x.sum()), np.zeros(50), max_queries=queries, seed=0)
+    assert not g.flat
+    assert g.queries <= queries
+    assert repr(g).startswith("No estimate: ")
+
+
+def test_a_method_in_the_place_of_args_is_told_so() -> None:
+    with pytest.raises(TypeError, match=r"args must be .* given: 'grace' \(the method is method='grace'\)"):
+        gracezo.minimize(never, [0.0, 0.0], "grace")  # type: ignore[arg-type]
+    assert gracezo.minimize(lambda x, a: float(len(a)), [0.0], ("grace",), max_queries=1).fun == 5.0
+
+
+def test_a_start_that_is_one_number_is_suspected_where_an_array_is_read() -> None:
+    with pytest.raises(gracezo.EvaluationError, match="x0 is one number"):
+        gracezo.minimize(lambda x: float(x[0]), 50)
 
 
 class TestScipy:

@@ -64,7 +64,7 @@ def test_part_of_a_pair_is_not_bought() -> None:
     run = Run(asking([1, 1], Role.PROBE, reserve=1), X0, Limits(max_queries=2), seed=0)
     assert answers(run) == 1
     assert run.finish == Finish(
-        Status.SPENT, "1 of 2 queries are spent; the next useful batch takes 2, more than the 1 left"
+        Status.SPENT, "1 of 2 queries are spent; what comes next takes 2 together, more than the 1 left"
     )
 
 
@@ -72,6 +72,29 @@ def test_part_of_the_trial_steps_is_bought() -> None:
     run = Run(asking([5, 5, 5], Role.STEP), X0, Limits(max_queries=7), seed=0)
     assert answers(run) == 7
     assert run.finish == Finish(Status.SPENT, "all 7 queries are spent")
+
+
+def test_what_is_spent_is_said_by_the_ledger_before_what_the_algorithm_adds() -> None:
+    def remarking() -> Steps[Finish]:
+        try:
+            yield Ask(X0, rows(4), Role.PROBE)
+            yield Ask(X0, rows(4), Role.PROBE, 1)
+        except OutOfQueries:
+            yield Ask(X0, rows(1), Role.STEP)
+        return Finish(Status.SPENT).adding("", "f is noisy")
+
+    run = Run(remarking(), X0, Limits(max_queries=8), seed=0)
+    assert answers(run) == 5
+    told = "5 of 8 queries are spent; what comes next takes 5 together, more than the 3 left; f is noisy"
+    assert run.finish == Finish(Status.SPENT, told)
+
+
+def test_one_query_or_step_is_not_all_of_them() -> None:
+    run = Run(asking([1, 1], Role.PROBE), X0, Limits(max_queries=1), seed=0)
+    answers(run)
+    assert run.finish == Finish(Status.SPENT, "the one query is spent")
+    assert Limits(max_steps=1).made == "the one step is made"
+    assert Limits(max_steps=2000).made == "all 2,000 steps are made"
 
 
 def test_out_of_queries_lets_the_algorithm_ask_for_less() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import pickle
+from itertools import pairwise
 from typing import Any
 from xml.etree import ElementTree
 
@@ -14,7 +15,7 @@ from hypothesis import strategies as st
 
 import gracezo
 from gracezo.core.types import FloatArray
-from gracezo.report.svg import Chart, Line, thinned
+from gracezo.report.svg import Chart, Line, Scale, thinned
 
 HOSTILE = "<script>alert('x')</script>\x1b[2J\n&amp;"
 
@@ -48,7 +49,7 @@ def test_the_verdict_comes_first_then_the_numbers() -> None:
     ("fun", "others", "head"),
     [
         (bowl, {"max_queries": 1}, "Budget spent, nothing moved: "),
-        (bowl, {"max_steps": 1}, "Budget spent: all 1 steps are made"),
+        (bowl, {"max_steps": 1}, "Budget spent: the one step is made"),
         (lambda x: 5.0, {}, "Nothing to find: "),
         (bowl, {}, "Converged: "),
     ],
@@ -152,6 +153,23 @@ def test_any_values_can_be_drawn(values: list[float]) -> None:
     path = next(e for e in root.iter() if e.get("class") == "line a").get("d", "")
     places = [float(part) for part in path.replace("M", " ").replace("H", " ").replace("V", " ").split()]
     assert all(-1e-6 <= place <= 460 + 1e-6 for place in places)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "wanted"),
+    [
+        (0.012, 0.45, ["0.02", "0.05", "0.1", "0.2"]),
+        (1.0, 40.0, ["1", "2", "5", "10", "20"]),
+        (1e-3, 1.0, ["0.001", "0.01", "0.1", "1"]),
+        (1e-12, 1.0, ["1e-12", "1e-9", "1e-6", "0.001", "1"]),
+    ],
+)
+def test_a_logarithmic_axis_has_marks_all_along(low: float, high: float, wanted: list[str]) -> None:
+    scale = Scale.over([np.array([low, high])], 0.0, 100.0)
+    marks = scale.marks(5)
+    assert [text for _, text in marks] == wanted
+    places = [0.0, *(place for place, _ in marks), 100.0]
+    assert max(b - a for a, b in pairwise(places)) <= 34.0
 
 
 @given(size=st.integers(1, 5000), seed=st.integers(0, 2**32))

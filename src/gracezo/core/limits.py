@@ -27,11 +27,17 @@ class Limits:
         left = budget - queries
         if left == 0:
             default = " (the default budget: no stopping rule was given)"
-            return f"all {budget:,} queries are spent" + default * isinstance(budget, DefaultBudget)
+            all_of_them = "the one query is" if budget == 1 else f"all {budget:,} queries are"
+            return f"{all_of_them} spent" + default * isinstance(budget, DefaultBudget)
         return (
             f"{queries:,} of {budget:,} queries are spent; "
-            f"the next useful batch takes {refused:,}, more than the {left:,} left"
+            f"what comes next takes {refused:,} together, more than the {left:,} left"
         )
+
+    @property
+    def made(self) -> str:
+        """Say that all steps are made."""
+        return "the one step is made" if self.max_steps == 1 else f"all {self.max_steps:,} steps are made"
 
 
 class DefaultBudget(int):

@@ -7,7 +7,7 @@ show something import when they are called: nothing here depends on it.
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
@@ -46,14 +46,25 @@ class Finish:
     Attributes
     ----------
     status, message
-        Why, as a number and in words.
+        Why, as a number and in words. Where the queries are spent, the ledger says how many, and the message
+        is what there is to add, if anything.
     answer
         Where, with a value measured anew, when f is noisy; if not given, the best point of the run.
     """
 
     status: Status
-    message: str
+    message: str = ""
     answer: Point | None = None
+
+    def adding(self, *remarks: str) -> Finish:
+        """Return the same, with remarks behind the message; empty ones are none.
+
+        Examples
+        --------
+        >>> Finish(Status.CONVERGED, "the residual is zero").adding("", "f is noisy").message
+        'the residual is zero; f is noisy'
+        """
+        return replace(self, message="; ".join(filter(None, (self.message, *remarks))))
 
 
 @dataclass(frozen=True, eq=False)

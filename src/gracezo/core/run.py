@@ -102,13 +102,12 @@ class Run:
         self.rounds = 0
         self.widest = 0  # rows of the largest batch
         self.reasked = 0  # kept by whoever asks again
-        self.curtailed = False  # whether the budget has refused or cut short something
         self.late = False  # whether the time had passed
         self.finish: Finish | None = None
         self._steps = steps
         self._on_move = on_move
         self._standing = Standing(limits.target)
-        self._refused = 0
+        self._refused = 0  # queries of what the budget has refused, or cut short, last
         self._ask: Ask | None = None
         self._values: list[float] | None = None  # the answers so far, NaN where there is none
         self._rows: IntArray | None = None  # which rows of the ask were given out last; None: all
@@ -238,12 +237,14 @@ class Run:
                     self.rounds += 1
                     self.widest = max(self.widest, bought)
                     return
-                self._refused = count + said.reserve
                 answer = OutOfQueries()
         except StopIteration as end:
-            self._end(end.value)
+            finish: Finish = end.value
+            if finish.status is Status.SPENT:
+                finish = Finish(Status.SPENT, self.spent, finish.answer).adding(finish.message)
+            self._end(finish)
         except OutOfQueries:
-            self._end(Finish(Status.SPENT, self.limits.spent(self.nfev, self._refused)))
+            self._end(Finish(Status.SPENT, self.spent))
 
     def _tell(self, answer: FloatArray | OutOfQueries | None) -> Ask | Moved:
         try:
@@ -276,7 +277,6 @@ class Run:
             self._missing = count
             self.rounds += 1
             return
-        self._refused = count + again.reserve
         self._settle()
         if self.finish is None:
             self._advance(OutOfQueries())
@@ -305,7 +305,7 @@ class Run:
         left = self.limits.max_queries - self.nfev
         if count + ask.reserve <= left:
             return count
-        self.curtailed = True
+        self._refused = count + ask.reserve
         return max(min(left - ask.reserve, count), 0) if ask.role.divisible else 0
 
     def _settle(self) -> FloatArray:
@@ -335,7 +335,7 @@ class Run:
         if self._standing.target_reached:
             self._end(Finish(Status.CONVERGED, f"the target {self.limits.target:g} is reached"))
         elif self.limits.max_steps is not None and self.nit >= self.limits.max_steps:
-            self._end(Finish(Status.SPENT, f"all {self.limits.max_steps:,} steps are made"))
+            self._end(Finish(Status.SPENT, self.limits.made))
         if self._on_move is not None:
             try:
                 self._on_move(self, to)
@@ -359,6 +359,18 @@ class Run:
             self._outputs.clear()
 
     # ------------------------------------------------------------ what came of it
+
+    @property
+    def curtailed(self) -> bool:
+        """Whether the budget has refused or cut short something."""
+        return self._refused > 0
+
+    @property
+    def spent(self) -> str:
+        """How many queries are spent, in words, and what the rest did not reach for."""
+        if not self.curtailed:
+            return "the queries are spent"  # those that a method has given itself
+        return self.limits.spent(self.nfev, self._refused)
 
     @property
     def nit(self) -> int:

@@ -185,8 +185,11 @@ def _round_numbers(low: float, high: float, count: int) -> list[float]:
 
 
 def _decades(low: float, high: float, count: int) -> list[float]:
-    """Return powers of ten from `low` to `high`, not many more than `count`."""
+    """Return powers of ten from `low` to `high`, not many more than `count`; of few, also 2 and 5 times."""
     first, last = math.ceil(math.log10(low) - 1e-9), math.floor(math.log10(high) + 1e-9)
+    if last - first < 2:
+        between = [m * 10.0**power for power in range(first - 1, last + 1) for m in (1, 2, 5)]
+        return [tick for tick in between if low <= tick <= high]
     stride = max(1, math.ceil((last - first + 1) / (count + 1)))
     return [10.0**power for power in range(first, last + 1, stride) if 10.0**power > 0.0]
 

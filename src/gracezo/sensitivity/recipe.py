@@ -130,7 +130,7 @@ class Screen:
             if not self._table.rows:
                 raise
         if self._spent:
-            return Finish(Status.SPENT, f"the queries are spent; {self._said}")
+            return Finish(Status.SPENT, self._said)
         return Finish(Status.CONVERGED, self._said)
 
     def _points(self, x: FloatArray, key: Key) -> Iterator[FloatArray]:

@@ -361,11 +361,11 @@ class Fit:
         return "converged: the measured slopes promise no further decrease"
 
     @property
-    def remarks(self) -> str:
+    def remarks(self) -> list[str]:
         """What to add to the message."""
-        said = "; the outputs are noisy, or have few digits" if self.noisy else ""
+        said = ["the outputs are noisy, or have few digits"] if self.noisy else []
         if self._unseen:
-            said += f"; {self._unseen:,} of the outputs show no slopes but noise, and were not followed"
+            said.append(f"{self._unseen:,} of the outputs show no slopes but noise, and were not followed")
         if self._found.background > 0.0:
-            said += "; slopes too small to be named, on all other parameters, were left alone"
+            said.append("slopes too small to be named, on all other parameters, were left alone")
         return said

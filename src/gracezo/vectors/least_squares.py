@@ -44,9 +44,9 @@ from gracezo.vectors.verdict import described
 
 _LEAVE = 1e-4  # a set of coordinates that answers less than this share of the whole is left alone
 _LAST = 3  # queries kept for steps in the span of the probes, if those end the budget
-_CUT = "; before it was known which parameters matter, the fit moved all of them, in random directions"
+_CUT = "before it was known which parameters matter, the fit moved all of them, in random directions"
 _DENSE = (
-    "; more parameters matter than the outputs tell apart (a dense Jacobian): the fit moved all parameters, "
+    "more parameters matter than the outputs tell apart (a dense Jacobian): the fit moved all parameters, "
     "in random directions, and names none of them"
 )
 _AGAIN = 4  # measurements of the answer of a noisy function
@@ -99,7 +99,7 @@ class LeastSquares:
             return Finish(Status.NOTHING_TO_FIND, "the sum of squares at x0 is too large for a number")
         found = yield from self._searched(start, key.child(0))
         if found is None:
-            return Finish(Status.SPENT, "the queries are too few to find anything")
+            return Finish(Status.SPENT)
         cut = len(found.indices) == 0 and found.end is End.SPENT
         if cut:  # what is left is for steps in the span of the probes
             found = replace(found, end=End.DENSE)
@@ -107,14 +107,14 @@ class LeastSquares:
             return Finish(Status.NOTHING_TO_FIND, _nothing(found))
         if found.dense:
             at, finish = yield from self._spanned(start, found, key)
-            said = _CUT if cut else _DENSE
+            said = [_CUT if cut else _DENSE]
         else:
             fit = self._fit = self._begun(start, found, key)
             finish = yield from fit.run()
             at, said = fit.at, fit.remarks
         if found.accuracy.noisy:
             finish = replace(finish, answer=(yield from self._measured_again(at)))
-        return replace(finish, message=finish.message + said)
+        return finish.adding(*said)
 
     def _begun(self, start: Point, found: Columns, key: Key) -> Fit:
         return Fit(self._problem, self._loss, self._ftol, self._gtol, start, found, self._search, key)
@@ -130,7 +130,7 @@ class LeastSquares:
                 fit = self._begun(spanned.at, (yield from spanned.renewed()), key)
                 finish = yield from fit.run()
         except OutOfQueries:
-            finish = Finish(Status.SPENT, "the queries are spent")
+            finish = Finish(Status.SPENT)
         return fit.at, finish
 
     def _searched(self, at: Point, key: Key) -> Steps[Columns | None]:

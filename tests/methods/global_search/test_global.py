@@ -80,7 +80,8 @@ def test_it_says_what_it_did_and_claims_nothing() -> None:
     assert result.status == 1
     assert not result.success
     assert re.fullmatch(
-        r"the queries are spent; \d points screened, 4 coordinates met that matter, \d+ descents? by auto, "
+        r"(all|\d+ of) 500 queries are spent(; what comes next takes \d+ together, more than the \d+ left)?; "
+        r"\d points screened, 4 coordinates met that matter, \d+ descents? by auto, "
         r"\d+ zooms? along these, \d+ evolutions? along these; "
         r"this is the lowest value met, which need not be the global minimum",
         result.message,

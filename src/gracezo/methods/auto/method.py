@@ -128,7 +128,7 @@ class Descent:
         try:
             at, finish = yield from answering(self._begin(at, key), exact, self._lowest)
         except OutOfQueries:
-            return Finish(Status.SPENT, "the queries are spent before anything could be found")
+            return Finish(Status.SPENT)
         if finish is not None:
             return finish
         exact = self._exact() and not self._problem.random
@@ -137,8 +137,8 @@ class Descent:
         if self._problem.random:
             at, finish = yield from reserving(descent, 2 * constants.ANSWERS)
             answer, draws = yield from drawn_again(at)
-            judged = f"{finish.message}; one draw was minimised, {draws} others have judged the answer"
-            return replace(finish, message=judged, answer=answer)
+            judged = f"one draw was minimised, {draws} others have judged the answer"
+            return replace(finish.adding(judged), answer=answer)
         if not exact:
             at, finish = yield from reserving(descent, constants.ANSWERS)
             return replace(finish, answer=(yield from self._sparse.again(at)).at)
@@ -212,11 +212,11 @@ class Descent:
         except OutOfQueries:
             if not self._remarks(bandit) and not self._problem.random:
                 raise
-            finish = Finish(Status.SPENT, "the queries are spent")
+            finish = Finish(Status.SPENT)
         if sparse.differences.values.coarse and at.value >= sparse.first:
             self.lower = self._lowest.below(at, 0.0, 0.0)
-        ended = finish.message + self._elsewhere * (finish.status is not Status.SPENT)
-        return at, replace(finish, message=ended + self._remarks(bandit))
+        elsewhere = "" if finish.status is Status.SPENT else self._elsewhere
+        return at, finish.adding(elsewhere, *self._remarks(bandit))
 
     def _over_ripples(self, at: Point, depth: float, key: Key) -> Steps[tuple[Point, Finish]]:
         """Go on where a run has stopped in a ripple, as on a noisy function."""
@@ -225,7 +225,7 @@ class Descent:
         if finish.status is not Status.SPENT:
             ripples = f"its ripples of about {self._units.value(depth):.2g}"
             rough = f"f is rough, and falls no further by more than {ripples}"
-            finish = Finish(Status.STUCK, rough + self._elsewhere)
+            finish = Finish(Status.STUCK, rough).adding(self._elsewhere)
         return at, finish
 
     def descend(self, at: Point, key: Key) -> Steps[tuple[Point, Finish]]:
@@ -249,19 +249,20 @@ class Descent:
     def _elsewhere(self) -> str:
         """What to say of other minima, where a box says where they might be."""
         closed = math.isfinite(self._sparse.walls.reach)
-        return "; for other minima in the box there is method='global'" if closed else ""
+        return "for other minima in the box there is method='global'" if closed else ""
 
-    def _remarks(self, bandit: Bandit) -> str:
+    def _remarks(self, bandit: Bandit) -> list[str]:
         """Return what to add to a message: that f is noisy, or that its gradient is not sparse."""
-        noise, d, remarks = self._units.value(self._sparse.noise), self._problem.free, ""
+        noise, d = self._units.value(self._sparse.noise), self._problem.free
+        remarks = []
         if noise and self._sparse.differences.values.coarse:
-            remarks = f"; its values are rounded, to steps of about {math.sqrt(12.0) * noise:.2g}"
+            remarks.append(f"its values are rounded, to steps of about {math.sqrt(12.0) * noise:.2g}")
         elif noise:
-            remarks = f"; f is noisy, with a standard deviation of about {noise:.2g}"
+            remarks.append(f"f is noisy, with a standard deviation of about {noise:.2g}")
         met = d if bandit.dense else len(self._sparse.met)
         if met > constants.CLEARLY * d >= constants.DRAWN:  # of a few, most matter as a rule
-            remarks += (
-                f"; the gradient is not sparse: {met:,} of {d:,} coordinates went through finite differences"
+            remarks.append(
+                f"the gradient is not sparse: {met:,} of {d:,} coordinates went through finite differences"
             )
         return remarks
 

@@ -63,7 +63,7 @@ def evolve(box: Box, first: FloatArray, size: int, role: Role, key: Key) -> Step
         middle = int(ranked[len(ranked) // 2])
         yield Moved(Point(ask.point(middle), float(values[middle])))
         if len(values) < size:
-            return Finish(Status.SPENT, "the queries are spent")
+            return Finish(Status.SPENT)
         worst = float(values[ranked[-1]])  # one that failed ranks last
         highest, lowest = max(highest, float(values[middle])), min(lowest, float(values[ranked[0]]))
         if worst - values[ranked[0]] <= TOLD * (highest - lowest):

@@ -94,15 +94,15 @@ class Global:
         self._keys = key.children()
         self._rng = next(self._keys).generator()
         finish = yield from relayed(self._searched(start), self._reserving)
-        done = f"{finish.message}; {self._done}"
+        finish = finish.adding(self._done)
         if self._random:
             answer, draws = yield from drawn_again(self._best)
-            done += f"; one draw was minimised, {draws} others have judged the answer"
-            return Finish(finish.status, done, answer)
+            judged = f"one draw was minimised, {draws} others have judged the answer"
+            return replace(finish.adding(judged), answer=answer)
         if self._noise:
             again = yield from measured_again(self._best, self._noise)
-            return Finish(finish.status, done, again.at)
-        return Finish(finish.status, done)
+            return replace(finish, answer=again.at)
+        return finish
 
     def _reserving(self, ask: Ask) -> Steps[FloatArray]:
         """Keep what the end will take, where f is noisy or random; ask nothing once the queries are spent.
@@ -156,7 +156,7 @@ class Global:
                 yield from parts[self._shares.next_of(able)]()
         except OutOfQueries:
             pass
-        return Finish(Status.SPENT, "the queries are spent")
+        return Finish(Status.SPENT)
 
     @property
     def _able(self) -> set[str]:

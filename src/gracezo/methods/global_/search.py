@@ -99,7 +99,7 @@ class Search:
             if end.value.answer is not None:
                 self.best = end.value.answer
         except OutOfQueries:
-            self.finish = Finish(Status.SPENT, "the queries are spent")
+            self.finish = Finish(Status.SPENT)
 
     def _tell(self, to: Point) -> None:
         self._path.append((self.queries, to.value))
