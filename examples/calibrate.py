@@ -62,7 +62,7 @@ def draw(simulate: Reactions, seen: np.ndarray, true: np.ndarray, result: gracez
     figure, (left, right) = plt.subplots(1, 2, figsize=(11, 3.8), layout="constrained")
     for kind, colour, logs in (("handbook", "tab:gray", 0 * true), ("calibrated", "tab:blue", result.x)):
         left.plot(TIMES, simulate(logs)[:, :7], color=colour, linewidth=1)[0].set_label(kind)
-    left.plot(TIMES, seen[:, :7], "o", color="tab:orange", markersize=4)
+    left.plot(TIMES, seen[:, :7], "o", color="tab:orange", markersize=4)[0].set_label("measured")
     left.set(xlabel="time", ylabel="concentration", title=f"seven species; {result.nfev} simulations")
     left.legend()
     place = np.arange(simulate.active.size)

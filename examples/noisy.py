@@ -47,12 +47,12 @@ def main(out: Path = Path("out"), settings: int = 500, max_queries: int = 600) -
     )
 
     figure, (left, right) = plt.subplots(1, 2, figsize=(11, 3.8), layout="constrained")
-    left.plot(range(1, result.nfev + 1), clinic.asked, ".", color="tab:gray", markersize=3)
-    left.step(result.trace.queries, result.trace.values, where="post", color="tab:blue")
-    left.annotate("each query", (0.55 * result.nfev, 0.8 * max(clinic.asked)), color="tab:gray")
-    left.annotate(
-        "current point", (0.55 * result.nfev, result.fun + 0.1 * max(clinic.asked)), color="tab:blue"
+    left.plot(
+        range(1, result.nfev + 1), clinic.asked, ".", color="tab:gray", markersize=3, label="each query"
     )
+    trace = result.trace
+    left.step(trace.queries, trace.values, where="post", color="tab:blue", label="current point")
+    left.legend(loc="center right")
     left.set(xlabel="queries", ylabel="waiting time (minutes)", title="one value a day, all of them noisy")
     matter = np.flatnonzero(clinic.best)
     right.plot(clinic.best[matter], "o", color="tab:orange", fillstyle="none", markersize=9, label="best")

@@ -68,7 +68,7 @@ def main(out: Path = Path("out"), name: str = "Net6", gauges: int = 10) -> grace
     right.plot(*ends[true != 0].mean(axis=1).T, "kx", markersize=9, label="wrong in truth")
     right.set(xticks=[], yticks=[], title=f"all {paper.size:,} pipes were moved, none is named")
     figure.colorbar(lines, ax=right, label="log(roughness / paper)")
-    left.legend(loc="lower right")
+    left.legend(loc="upper left")
     right.legend()
     out.mkdir(exist_ok=True)
     figure.savefig(out / "water.png", dpi=120)

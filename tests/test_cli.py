@@ -38,6 +38,8 @@ def said(capsys: pytest.CaptureFixture[str]) -> str:
         ("reproduce main --import no_such_module", "No module named 'no_such_module'"),
         ("reproduce sparsity --functions attack", "distance"),
         ("methods grce", "did you mean 'grace'"),
+        ("minimize m:f --dimension 20", "did you mean '--dim'"),
+        ("minimize m:f m:g", "unknown word 'm:g' (see: gracezo minimize --help)"),
     ],
 )
 def test_wrong_words_are_one_line_and_code_2(

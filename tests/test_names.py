@@ -72,7 +72,7 @@ def test_places_in_a_shape() -> None:
         (["a", "b", "c", "a"], ValueError, "names must differ; 'a' is given to the coordinates 0 and 3"),
         ("abcd", TypeError, "names must be in order, one name a coordinate; given: 'abcd'"),
         (set("abcd"), TypeError, "names must be in order, one name a coordinate"),
-        (7, TypeError, "names must be in order, one name a coordinate; given: '7'"),
+        (7, TypeError, "names must be in order, one name a coordinate; given: 7"),
     ],
 )
 def test_what_is_wrong_is_said_before_any_query(given: Any, error: type[Exception], said: str) -> None:

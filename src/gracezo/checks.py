@@ -22,7 +22,7 @@ from gracezo.core.types import FloatArray, IntArray
 def function(name: str, given: object) -> None:
     """Check that something can be called."""
     if not callable(given):
-        raise TypeError(f"{name} must be callable; given: {given!r} ({type(given).__name__})")
+        raise TypeError(f"{name} must be callable; given: {clipped(given)} ({type(given).__name__})")
 
 
 def objective(name: str, given: Any) -> None:
@@ -269,4 +269,10 @@ def is_whole(given: object) -> TypeGuard[int]:
 
 def kind(given: object, raw: npt.NDArray[Any]) -> str:
     """Say of what kind something is that was given."""
-    return f"an array of {raw.dtype}" if isinstance(given, np.ndarray) else f"{str(given)[:60]!r}"
+    return f"an array of {raw.dtype}" if isinstance(given, np.ndarray) else clipped(given)
+
+
+def clipped(given: object) -> str:
+    """Say on one line, of 60 letters at most, what was given."""
+    text = " ".join(repr(given).split())
+    return text if len(text) <= 60 else f"{text[:59]}…"

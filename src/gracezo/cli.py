@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import gracezo
 from gracezo.commands import completion, fit, journal, methods, minimize, report, reproduce, screen, watch
@@ -27,7 +27,14 @@ COMMANDS = {
 
 
 class _Parser(argparse.ArgumentParser):
-    """Says what is wrong in one line, not with a page of usage."""
+    """Says what is wrong in one line, not with a page of usage: each command for itself."""
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        known, left = super().parse_known_args(args, namespace)
+        if left:
+            hint = _near(left[0].partition("=")[0], self._option_string_actions)
+            self.error(f"unknown {'option' if left[0].startswith('-') else 'word'} {left[0]!r}{hint}")
+        return known, left
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"{message} (see: {self.prog} --help)")
@@ -81,6 +88,9 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _unknown(word: str) -> str:
-    near = get_close_matches(word, COMMANDS, n=2, cutoff=0.5)
-    hint = f"did you mean {' or '.join(map(repr, near))}? " if near else ""
-    return f"unknown command {word!r}; {hint}known: {', '.join(COMMANDS)}"
+    return f"unknown command {word!r}{_near(word, COMMANDS) or ';'} known: {', '.join(COMMANDS)}"
+
+
+def _near(word: str, known: Iterable[str]) -> str:
+    near = get_close_matches(word, list(known), n=2, cutoff=0.5)
+    return f"; did you mean {' or '.join(map(repr, near))}?" if near else ""

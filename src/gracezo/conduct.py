@@ -23,6 +23,7 @@ from gracezo.evaluators.spread import Spread
 from gracezo.journal.function import Parts
 from gracezo.journal.identity import Identity, known_by
 from gracezo.journal.settings import Journal
+from gracezo.methods import catalog
 from gracezo.progress import live_line, notify
 from gracezo.setup import Ground, Setup
 
@@ -52,6 +53,12 @@ class Call:
         self._callback = checks.callback(given.get("callback"))
         if "fun" in given:
             checks.objective("fun", given["fun"])
+        args = given.get("args")
+        if isinstance(args, str) and "method" in given and args in catalog.names():
+            raise TypeError(
+                f"args must be what the function takes after the point; given: {args!r} "
+                f"(the method is method={args!r})"
+            )
 
     def setup(self, **instead: Any) -> Setup:
         """Return the problem with its method, checked; `instead` goes before what was given."""

@@ -20,8 +20,10 @@ def point(name: str, given: npt.ArrayLike, named: object = None) -> FloatArray:
     """Return a read-only float64 copy of a point of any shape, with these names of coordinates in errors."""
     try:
         raw = np.asarray(given)
-    except ValueError as error:  # lists of unequal lengths
-        raise TypeError(f"{name} must be an array of real numbers; given: {str(given)[:60]!r}") from error
+    except (ValueError, RuntimeError) as error:  # lists of unequal lengths, tensors that refuse
+        raise TypeError(
+            f"{name} must be an array of real numbers; given: {checks.clipped(given)} ({error})"
+        ) from error
     if raw.dtype.kind not in "biuf":
         raise TypeError(f"{name} must be an array of real numbers; given: {checks.kind(given, raw)}")
     if isinstance(given, np.ma.MaskedArray) and np.ma.is_masked(given):
@@ -103,7 +105,7 @@ def names(given: object, x0: object, shape: tuple[int, ...]) -> Names:
         if given is None:
             return Names(shape)
     if isinstance(given, (str, bytes, set, frozenset)) or not isinstance(given, Iterable):
-        raise TypeError(f"{said} must be in order, one name a coordinate; given: {str(given)[:60]!r}")
+        raise TypeError(f"{said} must be in order, one name a coordinate; given: {checks.clipped(given)}")
     own = [str(name) for name in _flat(list(given), len(shape))]
     size = math.prod(shape)
     if len(own) != size:
@@ -139,7 +141,7 @@ def groups(given: object, shape: tuple[int, ...]) -> IntArray | None:
     if isinstance(given, (str, bytes, set, frozenset, Mapping)) or not isinstance(given, Iterable):
         raise TypeError(
             f"groups must be a label for each coordinate, or the shape of a block such as (4, 4); "
-            f"given: {str(given)[:60]!r}"
+            f"given: {checks.clipped(given)}"
         )
     labels = _flat(list(given), len(shape))
     if len(labels) != size:

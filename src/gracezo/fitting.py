@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.optimize import Bounds, OptimizeResult
 
+from gracezo import checks
 from gracezo.api import minimize
 from gracezo.conduct import Call
 from gracezo.core.keys import SeedLike
@@ -161,6 +162,6 @@ def _either(bounds: object, size: int) -> object:
     if size == 2:
         raise ValueError(
             "bounds of two coordinates could be (lower, upper) or two pairs (low, high): "
-            f"give scipy.optimize.Bounds(lower, upper); given: {bounds!r:.60}"
+            f"give scipy.optimize.Bounds(lower, upper); given: {checks.clipped(bounds)}"
         )
     return Bounds(*(np.asarray(side, np.float64) for side in bounds))

@@ -62,7 +62,7 @@ def scipy_method(name: str = "auto", **keywords: Any) -> Callable[..., Result]:
             given.pop("tol", None)
         if given.get("bounds") is None:
             given.pop("bounds", None)
-        for theirs, ours in (("maxiter", "max_steps"), ("maxfev", "max_queries"), ("disp", "progress")):
+        for theirs, ours in catalog.SCIPY_OPTIONS.items():
             if given.get(theirs) is not None:
                 merged[ours] = given[theirs] if theirs != "disp" else bool(given[theirs])
             given.pop(theirs, None)

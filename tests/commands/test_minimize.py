@@ -142,7 +142,7 @@ def test_a_second_interrupt_stops_at_once(folder: Path, module: str) -> None:
         ("minimize ./sim@{{input}} --dim 5", 2, "given: ./sim@{{input}}; a program goes behind --command"),
         ("minimize {m}:g --dim 5", 2, "{m}:g: AttributeError: module '{m}' has no attribute 'g'"),
         ("minimize no_such:f --dim 5", 2, "no_such:f: ModuleNotFoundError: No module named 'no_such'"),
-        ("minimize {m}:number --dim 5", 2, "{m}:number is not a function but a int"),
+        ("minimize {m}:number --dim 5", 2, "{m}:number cannot be called; it is of type int"),
         ("minimize {m}:f", 2, "say where: --x0 FILE, or --dim D for zero in D dimensions"),
         ("minimize {m}:f --x0 a.npy --dim 5", 2, "--x0 and --dim both say where to start"),
         (

@@ -40,7 +40,7 @@ class Failed(CommandError):
 
 
 class UsageError(CommandError):
-    """The command line, or a file that it names, is not right: nothing was evaluated."""
+    """The command line is not right: nothing was evaluated."""
 
     code = USAGE
 

@@ -284,6 +284,6 @@ def _imported(text: str) -> Callable[..., Any]:
     except Exception as error:  # whatever the user's module raises
         raise UsageError(f"{text}: {type(error).__name__}: {error}") from error
     if not callable(found):
-        raise UsageError(f"{text} is not a function but a {type(found).__name__}")
+        raise UsageError(f"{text} cannot be called; it is of type {type(found).__name__}")
     chosen: Callable[..., Any] = found
     return chosen

@@ -121,6 +121,8 @@ def raised(error: BaseException) -> EvaluationFailure:
     by_name = isinstance(error, IndexError) and text.startswith("only integers, slices")
     by_name = by_name or (isinstance(error, AttributeError) and "numpy.ndarray" in text)
     hint = " (whatever x0 is, the function gets a NumPy array)" if by_name else ""
+    if isinstance(error, (IndexError, TypeError)) and ("0-d" in text or "to scalar variable" in text):
+        hint = " (x0 is one number, so that is what the function gets; d zeros are np.zeros(d))"
     return failure(f"the function raised {type(error).__name__}: {text}{hint}", error)
 
 

@@ -55,11 +55,18 @@ _FACTORIES: dict[str, Factory] = {
 # For functions with many outputs, which have entry points of their own.
 _OF_OUTPUTS: dict[str, Factory] = {"least_squares": least_squares, "screen": screen}
 _GROUP = "gracezo.methods"
+SCIPY_OPTIONS = {"maxiter": "max_steps", "maxfev": "max_queries", "disp": "progress"}
+"""What SciPy's methods take as options, and ours as arguments of their own."""
+
+
+def names() -> list[str]:
+    """Return the names of the methods that minimise."""
+    return [*_FACTORIES, *(entry.name for entry in _plugins() if entry.name not in _FACTORIES)]
 
 
 def sentences() -> dict[str, str]:
     """Return the known methods, each with one sentence."""
-    return {name: _sentence(factory(name)) for name in _names()}
+    return {name: _sentence(factory(name)) for name in names()}
 
 
 def register(name: str, factory: Factory) -> None:
@@ -89,7 +96,7 @@ def register(name: str, factory: Factory) -> None:
         raise TypeError(f"name must be a non-empty string; given: {name!r}")
     if not callable(factory):
         raise TypeError(f"factory must be callable as factory(problem, **options); given: {factory!r}")
-    if name in _names() or name in _OF_OUTPUTS:
+    if name in names() or name in _OF_OUTPUTS:
         raise ValueError(f"a method named {name!r} exists already")
     _FACTORIES[name] = factory
 
@@ -104,7 +111,7 @@ def factory(name: str) -> Factory:
         if entry.name == name:
             _FACTORIES[name] = entry.load()
             return _FACTORIES[name]
-    known = _names()
+    known = names()
     near = get_close_matches(str(name).lower(), known, n=3, cutoff=0.5)
     hint = f"did you mean {' or '.join(map(repr, near))}? " if near else ""
     raise ValueError(f"unknown method {name!r}; {hint}known: {', '.join(known)}")
@@ -119,10 +126,12 @@ def make(name: str, problem: Problem, options: Mapping[str, Any]) -> Method:
             near = get_close_matches(str(key), allowed, n=3, cutoff=0.5)
             hint = f"did you mean {' or '.join(map(repr, near))}? " if near else ""
             known = f"it has: {', '.join(allowed)}" if allowed else "it has none"
-            raise ValueError(f"method {name!r} has no option {key!r}; {hint}{known}")
+            ours = SCIPY_OPTIONS.get(key)
+            where = f"; {ours}= is an argument of its own" if ours else ""
+            raise ValueError(f"method {name!r} has no option {key!r}; {hint}{known}{where}")
     for what, refusal in OPTIONAL_KNOWLEDGE.items():
         if getattr(problem, what) is not None and what not in getattr(build, "uses", ()):
-            able = [other for other in _names() if what in getattr(factory(other), "uses", ())]
+            able = [other for other in names() if what in getattr(factory(other), "uses", ())]
             raise ValueError(f"method {name!r} {refusal}: {', '.join(able)}")
     for what in needs(name):
         if getattr(problem, what) is None:
@@ -153,7 +162,3 @@ def _sentence(build: Factory) -> str:
 
 def _plugins() -> tuple[EntryPoint, ...]:
     return tuple(entry_points(group=_GROUP))
-
-
-def _names() -> list[str]:
-    return [*_FACTORIES, *(entry.name for entry in _plugins() if entry.name not in _FACTORIES)]

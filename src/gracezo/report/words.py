@@ -141,7 +141,7 @@ def jacobian(found: JacobianEstimate) -> str:
     count = len(found.columns)
     head = f"Jacobian: {count:,} of {counted(size, 'column')} found, of {counted(outputs, 'output')}"
     cost = f"{counted(found.queries, 'query', 'queries')} in {counted(found.rounds, 'round')}"
-    left = "not measured" if math.isnan(found.residual) else f"{100.0 * found.residual:.2g} % of the squares"
+    left = "not measured" if math.isnan(found.residual) else f"{percent(found.residual)} of the squares"
     lines = [
         head if found.complete else f"{head}; not all that matter",
         f"  {plain(found.message)}",
@@ -219,7 +219,7 @@ def left_out(found: Screening) -> str:
     """Return what is known of the effects that were not found."""
     if math.isnan(found.residual):
         return "not measured"
-    return f"{100.0 * found.residual:.2g} % of the squared effects"
+    return f"{percent(found.residual)} of the squared effects"
 
 
 def effects_of(found: Screening, most: int) -> list[tuple[str, ...]]:
@@ -257,7 +257,7 @@ def _outside(found: GradientEstimate) -> str:
     """Return what is known of the derivatives that were not found."""
     if math.isnan(found.residual):
         return "not measured"
-    share = f"{100.0 * found.residual:.2g} % of the squared norm"
+    share = f"{percent(found.residual)} of the squared norm"
     if not found.background > 0.0:
         return share
     return f"{share}: a background of {found.background:.2g} a coordinate"
@@ -271,6 +271,17 @@ def number(value: float) -> str:
 def signed(value: float) -> str:
     """Return a number with its sign."""
     return f"{value:+.3g}"
+
+
+def percent(share: float) -> str:
+    """Return a share in percent, to two digits.
+
+    Examples
+    --------
+    >>> percent(1.0), percent(0.996), percent(0.0123), percent(1e-15)
+    ('100 %', '99.6 %', '1.2 %', '1e-13 %')
+    """
+    return f"{100.0 * share:.{3 if share >= 0.995 else 2}g} %"
 
 
 def counted(count: int, one: str, many: str | None = None) -> str:
