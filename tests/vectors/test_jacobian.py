@@ -362,6 +362,13 @@ def test_no_point_is_asked_twice(seed: int) -> None:
     assert len(set(asked)) == len(asked)
 
 
+def test_kinks_at_the_point_are_named() -> None:
+    slopes = np.random.default_rng(0).normal(size=(20, 5))
+    found = gracezo.estimate_jacobian(lambda x: np.abs(slopes @ x[10:15]), np.zeros(500), seed=0)
+    assert not found.complete
+    assert "kinks" in found.message
+
+
 def test_one_output_goes_the_way_of_the_gradient() -> None:
     def fun(x: FloatArray) -> float:
         return float(3.0 * x[123] - x[77] + x[123] ** 2)

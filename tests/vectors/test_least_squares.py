@@ -309,6 +309,24 @@ def test_columns_a_million_times_smaller_than_another_join(seed: int) -> None:
     assert np.allclose(result.x[support], truth, rtol=1e-6)
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_tables_that_have_a_knot_at_the_start(seed: int) -> None:
+    """Kinks of all outputs at x0: the slopes are taken beside it, and it is said truly where that ends."""
+    random = np.random.default_rng(seed)
+    knots, heights = np.linspace(-3.0, 3.0, 13), random.normal(size=13).cumsum()
+    slopes, truth = 0.4 * random.normal(size=(30, 4)), 0.4 * random.normal(size=4)
+    support = random.choice(D, 4, replace=False)
+
+    def small(z: FloatArray) -> FloatArray:
+        return np.asarray(np.interp(slopes @ z, knots, heights) - np.interp(slopes @ truth, knots, heights))
+
+    result = gracezo.least_squares(lambda x: small(x[support]), np.zeros(D), seed=seed, max_queries=400)
+    assert result.status == Status.CONVERGED
+    assert set(result.columns.tolist()) <= set(support.tolist())
+    from_here = scipy.optimize.least_squares(small, result.x[support], xtol=1e-14, ftol=1e-14, gtol=1e-14)
+    assert result.cost <= from_here.cost * (1.0 + 1e-5) + 1e-12
+
+
 def test_a_residual_that_is_zero_or_flat() -> None:
     zero = gracezo.least_squares(lambda x: x[:3], np.zeros(D), seed=0)
     assert (zero.status, zero.nfev, zero.cost) == (Status.CONVERGED, 1, 0.0)

@@ -40,6 +40,7 @@ _TAIL_PART = 1000  # times smaller than a set is the part whose answer shows tha
 _ALIKE = 3.0  # times at most what the answer of a part says is left of the whole, if it is a dense tail
 _PATIENCE = 40  # queries in which no column was found
 _PATIENCE_SETS = 5  # and at least as many as so many sets take that do not decode
+_KINK = 0.1  # of the answers: if they differ by more from side to side, they have kinks
 _TINY_PARTS = 3  # sets that are looked at when the whole space does not decode
 _DENSE = (
     5e-3  # of what such a part would answer if all coordinates mattered as much: more is a dense Jacobian
@@ -156,18 +157,21 @@ class Search:
             if decoded is not None:
                 self._keep(decoded, self._open.pop())
             else:
+                if self._cautious and not self._seen and (yield from self._has_kinks()):
+                    return End.KINKED
                 if doubtful and ((self._cautious and self._noisy) or (yield from self._is_dense())):
                     return End.DENSE
                 doubtful = not (yield from self._split(self._open.pop())) and not self._cautious
             if self._dry > max(_PATIENCE, _PATIENCE_SETS * (self._m + _SPARE), len(self._columns)):
-                return End.GIVEN_UP
+                return (yield from self._failed(End.GIVEN_UP))
             # The largest answer goes last, and is next. As long as no set was small enough to decode, the
             # smallest is: how many columns there are is learned from one that is.
             self._open.sort(key=self._norm if self._seen else lambda some: -len(some))
             while self._open and self._columns and self._norm(self._open[-1]) < self._tol * self._norm(root):
                 self._open.pop()
             if not self._open:
-                return End.MISSED if self._overlooked or self._summary().is_missing else End.COMPLETE
+                missing = self._overlooked or self._summary().is_missing
+                return (yield from self._failed(End.MISSED)) if missing else End.COMPLETE
             decoded = self._decoded(self._open[-1])
             doubt = decoded is not None and (yield from self._is_doubtful(decoded, self._open[-1]))
             if doubt and self._background is False:
@@ -364,6 +368,20 @@ class Search:
             if not (significant and np.median(np.abs(answer) / errors) > 5.0):
                 return False
         return True
+
+    def _failed(self, end: End) -> Steps[End]:
+        """Say why a search has not come to its end: for kinks, or as is thought."""
+        return End.KINKED if (yield from self._has_kinks()) else end
+
+    def _has_kinks(self) -> Steps[bool]:
+        """Whether the first probe is answered by other slopes to the other side, and not for a bend."""
+        assert self._accuracy is not None
+        root = self._root
+        if self._noisy or self._space.weights.side is not None or self._accuracy.look.off > _KINK:
+            return False
+        answer = yield from self._aside(Probe(int(root.probes[0]), 0, len(root), -self._accuracy.distance))
+        change = (answer - root.answers[:, 0]) / self._accuracy.errors(root.answers, len(root))
+        return bool(np.sqrt(np.mean(change**2)) > _KINK * self._norm(root))
 
     @property
     def _common(self) -> bool:

@@ -277,6 +277,8 @@ def _said(found: Columns, size: int) -> str:
     said = f"{head} before the search was given up; {left} is left"
     if found.end is End.SPENT:
         said = f"{head} before the queries were spent; {left} is left"
+    elif found.end is End.KINKED:
+        said = f"{head}; the outputs have kinks at x, where there is no Jacobian: give a point beside it"
     elif found.accuracy.too_noisy:
         said = f"{head}; {left} is left, and noise is as large as the answers: a larger scale would help"
     elif found.end is End.MISSED:

@@ -29,6 +29,9 @@ _UNCERTAIN = 0.1  # of the excess that uncertain slopes make: that much is left 
 _EXHAUSTED = 0.9  # of the cost: if a set of directions leaves more, others will not do better
 
 
+_MISSING = "the columns found promise no further decrease, but others answer that could not be told apart"
+
+
 class Fit:
     """A fit from the moment that something to move is known.
 
@@ -75,6 +78,7 @@ class Fit:
         errors = (
             found.errors if not found.dense else found.accuracy.errors(columns, len(found.space))[:, None]
         )
+        self._missing = found.missing  # whether something answers that could not be told apart
         self._followed = np.ones(len(start.outputs), np.bool_)  # outputs that show more than errors
         self._unseen = 0  # outputs that answer, and show no more
         self._errors = np.zeros(len(start.outputs))  # squared, of the slopes of each: the largest so far
@@ -123,9 +127,11 @@ class Fit:
             newton = self._region.newton(self.model, self._z).predicted  # not cut by the region
             self._stays = max(newton, step.predicted) < _STAYS * self.at.value
             if self._measured_here and (self._is_minimum() or self._is_doubtful(step, newton)):
-                if not (yield from self._has_grown()):
-                    return Finish(Status.CONVERGED, self._verdict())
-                continue
+                if (yield from self._has_grown()):
+                    continue
+                if self._missing:
+                    return self._stuck(_MISSING)
+                return Finish(Status.CONVERGED, self._verdict())
             useful = step.predicted > (0.0 if self._measured_here else self._least)
             again = not useful
             if useful:
@@ -253,7 +259,10 @@ class Fit:
         if not (yield from search.glance(self._found.accuracy)):
             return False
         found = yield from search.run()
-        if found is None or len(found.indices) == 0:
+        if found is None:
+            return False
+        self._missing = self._missing or found.missing
+        if len(found.indices) == 0:
             return False
         assert self.at.outputs is not None
         self.frame = self.frame.widened(found.indices)

@@ -12,6 +12,8 @@ from gracezo.core.types import FloatArray, IntArray
 from gracezo.vectors.accuracy import Accuracy
 from gracezo.vectors.space import Space
 
+_MUCH = 0.01  # of the squared answers
+
 
 class End(enum.Enum):
     """How a search has ended."""
@@ -20,6 +22,7 @@ class End(enum.Enum):
     MISSED = "what is left is more than errors, and nothing of it can be told apart"
     GIVEN_UP = "in many queries nothing was found"
     SPENT = "the queries had come to their end"
+    KINKED = "the outputs have kinks at the point"
     DENSE = "so many coordinates answer that columns cannot be told apart"
 
 
@@ -63,6 +66,12 @@ class Columns:
     def complete(self) -> bool:
         """Whether nothing else can be told."""
         return self.end is End.COMPLETE
+
+    @property
+    def missing(self) -> bool:
+        """Whether it was searched to no end, and much of the answers is not explained: nor by noise."""
+        to_no_end = self.end in (End.MISSED, End.GIVEN_UP, End.KINKED)
+        return to_no_end and self.residual > _MUCH and not self.accuracy.noisy
 
     @property
     def dense(self) -> bool:

@@ -38,7 +38,7 @@ from gracezo.vectors.estimate import measured, outputs_of, scalars
 from gracezo.vectors.fit import Fit
 from gracezo.vectors.found import Columns, End
 from gracezo.vectors.losses import Loss
-from gracezo.vectors.space import Space
+from gracezo.vectors.space import Space, beside
 from gracezo.vectors.spanned import Spanned
 from gracezo.vectors.verdict import described
 
@@ -49,6 +49,7 @@ _DENSE = (
     "more parameters matter than the outputs tell apart (a dense Jacobian): the fit moved all parameters, "
     "in random directions, and names none of them"
 )
+_BESIDE = 2**20  # number of the probe that leads to a point near by: larger than any that is asked
 _AGAIN = 4  # measurements of the answer of a noisy function
 
 
@@ -139,7 +140,7 @@ class LeastSquares:
         if len(outputs_of(at)) > 1:
             if self._problem.support is not None:
                 return (yield from self._suspected(at, space, self._problem.support))
-            return (yield from reserving(self._search(at, space, cautious=True).run(), _LAST))
+            return (yield from reserving(self._at_the_start(at, space, key), _LAST))
         try:
             seen, probes, answers = yield from accuracy(at, space, self._noise(at), 0)
             alone = Point(at.x, float(outputs_of(at)[0]))
@@ -147,6 +148,22 @@ class LeastSquares:
         except OutOfQueries:
             return None
         return Columns.of_gradient(gradient, seen, space, probes, answers)
+
+    def _at_the_start(self, at: Point, space: Space, key: Key) -> Steps[Columns | None]:
+        """Search at the start; where it has kinks, beside it."""
+        found = yield from self._search(at, space, cautious=True).run()
+        if found is None or found.end is not End.KINKED:
+            return found
+        try:
+            there = yield from beside(at, space, _BESIDE)
+        except OutOfQueries:
+            return found
+        if there is None:
+            return found
+        none = np.zeros(0, np.int64)
+        space = Space.around(there.x, self._problem.scale, self._problem.bounds, none, key.child(1))
+        found_there = yield from self._search(there, space, cautious=True).run()
+        return found if found_there is None else found_there
 
     def _suspected(self, at: Point, space: Space, support: IntArray) -> Steps[Columns | None]:
         """Measure the columns that the user suspects; what else matters joins as in any fit."""

@@ -18,6 +18,7 @@ Rho: TypeAlias = Callable[[FloatArray], tuple[FloatArray, FloatArray]]  # z to Ï
 
 
 _NOISE = 1.5  # times its standard deviation: residuals that are no larger
+_OUTLIER = 3.0  # times: noise is not larger, if it was guessed right
 
 
 def _huber(z: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -79,7 +80,7 @@ class Loss:
         """Whether residuals are no larger than noise of these standard deviations makes them.
 
         All together, and half of them each in its own unit: an output whose noise was guessed much too large
-        does not speak for the others.
+        does not speak for the others; nor does one whose noise was guessed much too small.
 
         Examples
         --------
@@ -90,7 +91,8 @@ class Loss:
         """
         most = _NOISE * deviations
         within = np.abs(outputs) <= most
-        return bool(2 * within.sum() >= len(within)) and self.cost(outputs) <= self.cost(most)
+        cut = np.minimum(np.abs(outputs), _OUTLIER * deviations)
+        return bool(2 * within.sum() >= len(within)) and self.cost(cut) <= self.cost(most)
 
     def _of(self, outputs: FloatArray) -> tuple[FloatArray, FloatArray]:
         with np.errstate(over="ignore"):

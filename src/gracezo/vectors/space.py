@@ -13,6 +13,9 @@ from gracezo.core.keys import Key
 from gracezo.core.types import FloatArray, IntArray, record
 from gracezo.sparse.weights import Weights
 
+_BESIDE = (
+    1e-4  # the distance of a point near by: small for what it is to fit, and large beside that of probes
+)
 _LARGEST = 1.5  # weight
 _STRETCH = 4e-2 * _LARGEST  # a coordinate nearer to a bound than this, in its scale, moves to one side only
 
@@ -105,6 +108,13 @@ def answers_to(at: Point, space: Space, probes: Sequence[Probe]) -> Steps[FloatA
     """Ask probes around a point; return the outputs, a row for each probe, NaN where it failed."""
     offsets = [space.displaced(one.number, one.start, one.stop, one.distance) for one in probes]
     return (yield Ask(at.x, SparseRows.stack(offsets), Role.PROBE))
+
+
+def beside(at: Point, space: Space, number: int) -> Steps[Point | None]:
+    """Ask at a point near by, where what has kinks at this one has slopes; None if that failed."""
+    ask = Ask(at.x, space.displaced(number, 0, len(space), min(_BESIDE, space.farthest)), Role.PROBE)
+    (outputs,) = yield ask
+    return Point(ask.point(0), at.value, outputs=outputs) if np.isfinite(outputs).all() else None
 
 
 def slopes(at: Point, space: Space, probes: Sequence[Probe]) -> Steps[FloatArray]:
