@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import io
 import math
 import signal
@@ -362,11 +361,6 @@ def test_registered_methods_are_methods() -> None:
     with pytest.raises(TypeError, match="factory must be callable"):
         gracezo.register("mine", None)  # type: ignore[arg-type]
     assert all(sentence.endswith(".") for sentence in gracezo.methods().values())
-
-
-def test_signatures_are_the_documented_ones() -> None:
-    for entry in (gracezo.minimize, gracezo.estimate_gradient, gracezo.Optimizer):
-        assert inspect.signature(entry).parameters["method"].default == "auto"
 
 
 @pytest.mark.parametrize(

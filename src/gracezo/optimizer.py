@@ -70,6 +70,7 @@ class Optimizer:
         known: tuple[npt.ArrayLike, npt.ArrayLike] | None = None,
         noise: float | None = None,
         names: Sequence[object] | None = None,
+        groups: object = None,
         scale: npt.ArrayLike | None = None,
         tol: float | None = None,
         max_queries: int | None = None,

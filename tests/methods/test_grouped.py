@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -99,6 +100,21 @@ def test_a_run_by_groups_goes_on_from_its_journal(tmp_path: Path) -> None:
             journal=gracezo.Journal(tmp_path / "whole.db", fingerprint="picture"),
             max_queries=60,
         )
+
+
+def test_ask_and_tell_asks_the_same() -> None:
+    asked: tuple[list[bytes], list[bytes]] = ([], [])
+
+    def f(x: FloatArray, here: list[bytes]) -> float:
+        here.append(x.tobytes())
+        return float(((x - 1.0) ** 2)[2:4, 2:4].sum())
+
+    keywords: dict[str, Any] = {"groups": (2, 2), "seed": 0, "max_queries": 60}
+    gracezo.minimize(lambda x: f(x, asked[0]), np.zeros((6, 6)), **keywords)
+    optimizer = gracezo.Optimizer(np.zeros((6, 6)), **keywords)
+    while len(points := optimizer.ask()):
+        optimizer.tell([f(x, asked[1]) for x in points])
+    assert asked[0] == asked[1]
 
 
 def test_methods_without_groups_say_so() -> None:
