@@ -296,9 +296,16 @@ def counted(count: int, one: str, many: str | None = None) -> str:
 
 
 def shortened(name: str, width: int = 32) -> str:
-    """Return a name that fits a column."""
+    """Return a name that fits a column: many differ in their ends, so that the middle is left out.
+
+    Examples
+    --------
+    >>> shortened("pressure in segment 199", 15)
+    'pressur…ent 199'
+    """
     text = plain(name)
-    return text if len(text) <= width else text[: width - 1] + "…"
+    left = (width - 1) // 2
+    return text if len(text) <= width else f"{text[:left]}…{text[len(text) - (width - 1 - left) :]}"
 
 
 def plain(text: str) -> str:
