@@ -109,6 +109,19 @@ def test_many_outputs_have_a_row_each() -> None:
     assert found.to_df(1).columns[:4].tolist() == ["mu", "mu_star", "sigma", "mu_star_conf"]
 
 
+def test_the_rounding_of_a_large_output_makes_nothing_important() -> None:
+    """The columns of a Jacobian may fit the few answers better than these are."""
+
+    def f(x: FloatArray) -> FloatArray:
+        return np.array([x[0], 1e6 * x[1], x[2] * x[3]])
+
+    box = [(0.0, 1.0), (-10.0, 10.0), (0.0, 2.0), (5.0, 6.0)]
+    for seed in range(5):
+        found = gracezo.screen(f, bounds=box, seed=seed)
+        assert [found.indices[row].tolist() for row in found.important[:2]] == [[0], [1]]
+        assert sorted(found.indices[found.important[2]].tolist()) == [2, 3]
+
+
 def test_a_salib_problem_is_taken_as_bounds() -> None:
     problem = {"num_vars": 3, "names": ["width", "mass", "drag"], "bounds": [[0, 2], [1, 3], [-1, 1]]}
     found = gracezo.screen(lambda x: float(x[1] + 10 * x[2]), bounds=problem, seed=0)

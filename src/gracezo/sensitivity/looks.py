@@ -20,7 +20,7 @@ from gracezo.sensitivity.table import Effects
 from gracezo.vectors.columns import Search
 from gracezo.vectors.estimate import measured, outputs_of, scalars
 from gracezo.vectors.found import Columns
-from gracezo.vectors.space import Space
+from gracezo.vectors.space import Space, reach
 
 _SIGNIFICANT = 3.0  # times its error: what everything else together may answer
 
@@ -155,9 +155,12 @@ class ManyOutputs:
         if found.dense:
             return _merged(seen, (yield from self._measured(at, np.sort(space.order), found)))
         names = found.indices.tolist()
+        # Those of all columns together rest on few answers, which may fit better than they are.
+        length = reach(at.x, self._ones, problem.bounds)[found.indices]
+        alone = found.accuracy.errors(found.values * length, 1)[:, None] / length
         new = Effects(
             dict(zip(names, found.values.T, strict=True)),
-            dict(zip(names, found.errors.T, strict=True)),
+            dict(zip(names, np.maximum(found.errors, alone).T, strict=True)),
             np.zeros(m),
             np.zeros(m),
         )
