@@ -98,6 +98,62 @@ def test_bounds_for_each_coordinate_are_kept_once(method: str) -> None:
         assert set(places) <= set(results[0].support.tolist())
 
 
+def fixing(share: float, d: int) -> tuple[Bounds, FloatArray, FloatArray]:
+    """Return bounds that fix a share of the coordinates, free ones that matter, and where a minimum is."""
+    rng = np.random.default_rng(6)
+    fixed = rng.random(d) < share
+    places = np.sort(rng.choice(np.flatnonzero(~fixed), 5, replace=False))
+    v = hidden(places, d)
+    v[rng.choice(np.flatnonzero(fixed), 5, replace=False)] = 3.0  # would matter, if they could move
+    return Bounds(np.where(fixed, 0.0, -2.0), np.where(fixed, 0.0, 2.0)), places, v
+
+
+@pytest.mark.parametrize("share", [1e-4, 0.5])
+@pytest.mark.parametrize("method", ["auto", "grace"])
+def test_coordinates_that_bounds_fix_take_no_memory(method: str, share: float) -> None:
+    bounds, places, v = fixing(share, D)
+    f, x0 = Frugal(v), np.zeros(D)
+    arguments: dict[str, Any] = {"method": method, "sparsity": 5, "seed": 1, "copy": False, "max_queries": 60}
+    results = []
+
+    def run() -> None:
+        results.append(gracezo.minimize(f, x0, bounds=bounds, **arguments))
+
+    run()  # what is loaded at first use
+    assert arrays(run) <= 3.0 + 2.0 + 0.5  # copies of both bounds; 131,072 candidates, whatever d is
+    fixed = bounds.lb == bounds.ub
+    assert not results[0].x[fixed].any()
+    if method == "auto":
+        assert set(places) <= set(results[0].support.tolist())
+        assert not fixed[results[0].support].any()
+
+
+@pytest.mark.parametrize("share", [1e-4, 0.2, 0.999])
+def test_auto_converges_where_bounds_fix_some_of_very_many_coordinates(share: float) -> None:
+    d = 180_000
+    bounds, places, v = fixing(share, d)
+    f, x0 = Frugal(v), np.zeros(d)
+    left = float(f.weights @ np.where(bounds.lb == bounds.ub, v, 0.0) ** 2)
+    result = gracezo.minimize(f, x0, bounds=bounds, seed=2, copy=False, max_queries=400)
+    assert result.success
+    assert np.sort(result.support).tolist() == places.tolist()
+    assert result.fun - left < 1e-9 * f(x0)
+    found = gracezo.estimate_gradient(f, x0, bounds=bounds, seed=2)
+    assert found.indices.tolist() == places.tolist()
+
+
+def test_a_fixed_coordinate_of_another_size_blurs_no_look() -> None:
+    d = 140_000
+    v, x0 = 1.0 + hidden(np.array([3, 100_000]), d), np.ones(d)
+    low, high = np.full(d, -2.0), np.full(d, 3.0)
+    for point in (v, x0, low, high):
+        point[70_000] = 1e9
+    f = Frugal(v)
+    result = gracezo.minimize(f, x0, bounds=Bounds(low, high), seed=2, copy=False, max_queries=300)
+    assert result.success
+    assert result.fun < 1e-12 * f(x0)
+
+
 @pytest.mark.parametrize("bounds", [None, (-50.0, 50.0)])
 def test_a_scale_for_each_coordinate_is_kept_twice(bounds: object) -> None:
     places = np.random.default_rng(2).choice(D, 5, replace=False)
@@ -247,9 +303,12 @@ def test_a_plateau_of_very_many_coordinates_is_left_by_moves_to_the_far_end() ->
     assert set(np.abs(result.x).tolist()) <= {0.0, 2.0}
 
 
-@pytest.mark.parametrize("bounds", [None, (1.0, 2.0), (-1.0, 1.0)])
+HALF = [(1.0, 1.0) if i % 8 == 0 else (0.5, 2.0) for i in range(160_000)]  # and every eighth is fixed
+
+
+@pytest.mark.parametrize("bounds", [None, (1.0, 2.0), (-1.0, 1.0), HALF])
 def test_who_evaluates_does_not_matter_for_very_many_coordinates(bounds: object) -> None:
-    d = 140_000
+    d = 160_000
     f = Frugal(hidden(np.array([3, 100_000]), d))
     arguments: dict[str, Any] = {"seed": 5, "max_queries": 40, "bounds": bounds}
     expected = gracezo.minimize(f, np.ones(d), **arguments)

@@ -13,7 +13,6 @@ import numpy.typing as npt
 from gracezo import bounds as box
 from gracezo import checks, coordinates
 from gracezo.core.asks import Point, Steps
-from gracezo.core.box import Box
 from gracezo.core.failures import OnFailure
 from gracezo.core.keys import Key, SeedLike, draw_seed
 from gracezo.core.limits import Limits
@@ -71,7 +70,8 @@ class Ground:
         given_names = coordinates.names(names, x0, start.shape)
         walls = box.checked(bounds, start, given_names)
         alike = sizes is None or lean(sizes)
-        if isinstance(start, Place) and (known is not None or not alike or _apart(walls, groups)):
+        few = walls is not None and walls.holds_some and walls.count < LARGE
+        if isinstance(start, Place) and (known is not None or not alike or groups is not None or few):
             start = start.dense()  # there are arrays of that length anyway
         chosen = checks.seed(seed, rng)
         problem = Problem(
@@ -98,11 +98,11 @@ class Ground:
         )
 
     def start(self, places: bool) -> FloatArray:
-        """Return x0 for a method: flat; or a place, if it takes places and coordinates are many and alike."""
+        """Return x0 for a method: flat; or a place, if it takes places and many can move, in no groups."""
         problem, x0 = self.problem, self.x0.ravel()
-        if not places or _apart(problem.bounds, problem.groups):
+        if not places or problem.groups is not None:
             return dense(x0)
-        return x0 if isinstance(x0, Place) or len(x0) < LARGE else Place.at(x0).stand_in
+        return x0 if isinstance(x0, Place) or problem.free < LARGE else Place.at(x0).stand_in
 
     @property
     def sample(self) -> int | None:
@@ -210,11 +210,6 @@ class Setup:
         if not reads_outputs(self.method):
             return None
         return Outputs(self.method, None if self.f0 is None else np.size(self.f0))
-
-
-def _apart(walls: Box | None, groups: object) -> bool:
-    """Whether coordinates are not all alike: in groups, or some of them fixed."""
-    return groups is not None or (walls is not None and walls.count < walls.d)
 
 
 def _path(ground: Ground) -> dict[str, Any]:

@@ -17,7 +17,7 @@ class Inward:
     """Weights that keep a set inside up to ε = `reach`.
 
     Where the drawn side has too little room the other is taken, if it has more; where neither has enough the
-    weight is made so small that ε times the weight fits.
+    weight is made so small that ε times the weight fits: zero, where the bounds are the same.
 
     Attributes
     ----------
@@ -47,7 +47,10 @@ class Inward:
         turned |= drawn < -down
         if not turned.any():
             return weights
-        return weights * ~turned - (drawn / self.reach) * turned
+        aimed = weights * ~turned - (drawn / self.reach) * turned
+        if self.box.holds_some:
+            aimed *= down + up > 0.0
+        return aimed
 
     def both(self, x: FloatArray, where: IntArray | slice, weights: FloatArray) -> FloatArray:
         """Return the largest ε of each coordinate to both sides."""

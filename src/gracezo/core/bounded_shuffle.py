@@ -85,7 +85,8 @@ class BoundedShuffle:
             return
         least, squares, count = [], 0.0, 0
         # Where all are at one place it is the weights that tell, and those that are elsewhere.
-        for where, weights in shuffle.drawn(x.indices) if x.lean else shuffle.blocks():
+        alike = x.lean and inward.box.lean
+        for where, weights in shuffle.drawn(x.indices) if alike else shuffle.blocks():
             aimed = inward(x, where, weights)
             least.append([float(limits.min()) for limits in inward.limits(x, where, aimed)])
             squares, count = squares + float(aimed @ aimed), count + len(aimed)

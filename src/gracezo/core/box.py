@@ -14,7 +14,7 @@ The rules of this file:
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -23,7 +23,7 @@ import numpy as np
 
 from gracezo.core.asks import Ask, Offsets, SparseRows
 from gracezo.core.moves import Moves
-from gracezo.core.places import Place, chunks, fill, lean
+from gracezo.core.places import Place, chunks, collected, fill, lean
 from gracezo.core.types import BoolArray, FloatArray, IntArray, record
 
 
@@ -71,7 +71,16 @@ class Box:
         """How many can move."""
         if self.lean:
             return self.d if self.lower[0] < self.upper[0] else 0
-        return sum(int(np.count_nonzero(self.lower[some] < self.upper[some])) for some in chunks(self.d))
+        return sum(int(np.count_nonzero(self.moves(some))) for some in chunks(self.d))
+
+    @property
+    def holds_some(self) -> bool:
+        """Whether some cannot move."""
+        return self.count < self.d
+
+    def moves(self, where: IntArray | slice) -> BoolArray:
+        """Return which of some coordinates can move."""
+        return np.asarray(self.lower[where] < self.upper[where])
 
     def over(self, scale: FloatArray | float) -> Box:
         """Return the same bounds where coordinates are counted in other units."""
@@ -123,8 +132,8 @@ class Box:
 
     @cached_property
     def narrowest(self) -> float:
-        """How far apart two bounds are, at least."""
-        return min(float(width.min()) for width in self._widths())
+        """How far apart two bounds are, at least, where they are not the same."""
+        return min(float(width[width > 0.0].min(initial=np.inf)) for width in self._widths())
 
     def _widths(self) -> Iterator[FloatArray]:
         for some in chunks(1 if self.lean else self.d):
@@ -172,6 +181,36 @@ class Box:
     def as_json(self) -> dict[str, Any]:
         """Return the bounds in numbers and lists, one number where all are the same, None for infinity."""
         return {"lower": _finite(self.lower), "upper": _finite(self.upper)}
+
+
+class MovablePart(Place):
+    """The coordinates of a place that a box does not fix, for those who ask how large they are.
+
+    Parameters
+    ----------
+    place, box
+        The place, and the bounds.
+    known
+        Of the origin, for all places that share it.
+    """
+
+    def __init__(self, place: Place, box: Box, known: dict[str, float]) -> None:
+        free = box.moves(place.indices)
+        super().__init__(place.root, place.indices[free], place.values[free], known)
+        self._place, self._box = place, box
+
+    def __len__(self) -> int:
+        return self._box.count
+
+    def origin_at(self, where: IntArray | slice) -> FloatArray:
+        """Return what the origin is at some coordinates."""
+        return self._place.origin_at(where)
+
+    def _of_origin(self, name: str, measure: Callable[[FloatArray], float]) -> float:
+        if name not in self._known:
+            free = (self.origin_at(some)[self._box.moves(some)] for some in chunks(self._box.d))
+            self._known[name] = collected(measure, [measure(part) for part in free if len(part)])
+        return self._known[name]
 
 
 class SparsePoints(SparseRows):

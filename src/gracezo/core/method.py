@@ -41,7 +41,7 @@ class Problem:
     groups : ndarray of int or None
         The group of each coordinate, counted from 0, when the user says which move together.
     places : bool
-        Whether points are places (`core/places.py`), and all coordinates alike.
+        Whether points are places (`core/places.py`).
     random : bool
         Whether f takes a seed: then its values are those of one draw, and the answer is for others to judge.
     """

@@ -9,7 +9,7 @@ arrays as long as d is small, and ask what differs by the functions below.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import cast
 
 import numpy as np
@@ -17,7 +17,7 @@ import numpy as np
 from gracezo.core.types import FloatArray, IntArray
 
 LARGE = 2**17
-"""From here on points are places, for the methods that take them; below, arrays are as fast and simpler."""
+"""From so many that can move on points are places, for methods that take them; below, arrays are as fast."""
 _CHUNK = 2**15  # coordinates that are looked at at a time
 
 
@@ -61,7 +61,7 @@ class Place:
         """Return a place of the same origin."""
         return Place(self.origin, indices, values, self._known)
 
-    def _there(self, where: IntArray | slice) -> FloatArray:
+    def origin_at(self, where: IntArray | slice) -> FloatArray:
         """Return what the origin is at some coordinates."""
         return self.origin[where]
 
@@ -113,7 +113,7 @@ class Place:
         return lean(self.origin)
 
     def __getitem__(self, where: IntArray | slice) -> FloatArray:
-        found = self._there(where)
+        found = self.origin_at(where)
         if len(self.indices) == 0:
             return found
         if isinstance(where, slice):  # from its start up to its stop
@@ -187,7 +187,7 @@ class Place:
     @property
     def mean_square(self) -> float:
         """The mean of the squared coordinates, up to rounding."""
-        before = self._there(self.indices)
+        before = self.origin_at(self.indices)
         squares = self._of_origin("squares", _squares) + float(self.values @ self.values - before @ before)
         return max(squares, 0.0) / len(self)
 
@@ -244,7 +244,8 @@ class Scaled(Place):
     def _sharing(self, indices: IntArray, values: FloatArray) -> Place:
         return Scaled(self._origin, self._scale, indices, values, self._known)
 
-    def _there(self, where: IntArray | slice) -> FloatArray:
+    def origin_at(self, where: IntArray | slice) -> FloatArray:
+        """Return what the origin is at some coordinates."""
         return np.asarray(self._origin[where] / scale_at(self._scale, where))
 
     def fill(self, out: FloatArray) -> None:
@@ -258,10 +259,15 @@ class Scaled(Place):
                 scale = self._scale**2 if measure is _squares else self._scale
                 self._known[name] = measure(self._origin) / scale
             else:
-                found = [measure(self._there(some)) for some in chunks(len(self))]
-                least = min if measure is _least else max
-                self._known[name] = sum(found) if measure is _squares else least(found)
+                found = [measure(self.origin_at(some)) for some in chunks(len(self))]
+                self._known[name] = collected(measure, found)
         return self._known[name]
+
+
+def collected(measure: Callable[[FloatArray], float], parts: Sequence[float]) -> float:
+    """Return a measure of a whole, given those of its parts."""
+    least = min if measure is _least else max
+    return sum(parts) if measure is _squares else least(parts, default=0.0)
 
 
 def chunks(size: int) -> Iterator[slice]:

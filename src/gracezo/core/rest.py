@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from gracezo.core.box import Box
 from gracezo.core.keys import Key
 from gracezo.core.shuffle import Draw, Shuffle
 from gracezo.core.types import BoolArray, FloatArray, IntArray
@@ -13,17 +14,28 @@ from gracezo.core.types import BoolArray, FloatArray, IntArray
 
 @dataclass(frozen=True, eq=False)
 class Rest:
-    """All of very many coordinates but some, which are named, ascending."""
+    """All of very many coordinates but some, which are named, ascending, and but those that a box fixes.
+
+    The latter are never named: they may be many, and the aims of a set leave them where they are (`aims.py`).
+    """
 
     d: int
     without: IntArray
+    box: Box | None = None
 
     def __len__(self) -> int:
-        return self.d - len(self.without)
+        return (self.d if self.box is None else self.box.count) - len(self.without)
 
     def written(self) -> IntArray:
         """Return them, written down."""
-        return np.delete(np.arange(self.d), self.without)
+        return _but(self.d, self.without, self.box)
+
+    def among(self, coordinates: IntArray) -> IntArray:
+        """Return those of some coordinates that belong to it, in their order."""
+        own = ~np.isin(coordinates, self.without)
+        if self.box is not None and self.box.holds_some:
+            own &= self.box.moves(coordinates)
+        return coordinates[own]
 
     def shuffled(self, rng: np.random.Generator, draw: Draw | None = None) -> Shuffle:
         """Return all d coordinates in a random order, with weights: one for each, if none are drawn."""
@@ -34,13 +46,21 @@ def _ones(random: np.random.Generator, count: int) -> FloatArray:
     return np.ones(count)
 
 
-def outside(d: int, *taken: IntArray, places: bool = False) -> IntArray | Rest:
-    """Return all coordinates but those taken; not written down, where points are places."""
-    if places:
-        return Rest(d, np.unique(np.concatenate(taken)))
+def outside(d: int, *taken: IntArray, box: Box | None = None, places: bool = False) -> IntArray | Rest:
+    """Return all coordinates but those taken, which can move, and those that a box fixes.
+
+    They are not written down where points are places.
+    """
+    names = np.concatenate([*taken, np.zeros(0, np.int64)])
+    return Rest(d, np.unique(names), box) if places else _but(d, names, box)
+
+
+def _but(d: int, without: IntArray, box: Box | None) -> IntArray:
+    """Return all coordinates but some, and those that a box fixes."""
     free: BoolArray = np.ones(d, np.bool_)
-    for coordinates in taken:
-        free[coordinates] = False
+    free[without] = False
+    if box is not None and box.holds_some:
+        free &= box.moves(slice(None))
     return np.flatnonzero(free)
 
 
@@ -73,38 +93,32 @@ class Deck:
 
     def shuffle(self) -> None:
         """Put all that are left into another order."""
-        left, self._next = self._left, 0
+        left, self._next, self._ahead = self._left, 0, len(self._left)
         self._order: Shuffle | IntArray = (
             left.shuffled(self._rng) if isinstance(left, Rest) else self._rng.permutation(left)
         )
 
     def __len__(self) -> int:
-        ahead = len(self._order) - self._next
-        if isinstance(self._order, Shuffle):
-            ahead -= int(np.count_nonzero(self._order.positions(self._without) >= self._next))
-        return ahead
+        return self._ahead
 
     def draw(self, count: int) -> IntArray:
         """Return the next ones, of which there are enough."""
+        self._ahead -= count
         if not isinstance(self._order, Shuffle):
             self._next += count
             return self._order[self._next - count : self._next]
+        assert isinstance(self._left, Rest)
         drawn = [np.zeros(0, np.int64)]
         while count:
-            some = self._order.coordinates(self._next, self._next + count)
+            some = self._order.coordinates(self._next, min(self._next + count, len(self._order)))
             self._next += count
-            drawn.append(some[~np.isin(some, self._without)])
+            drawn.append(self._left.among(some))
             count -= len(drawn[-1])
         return np.concatenate(drawn)
 
     def remove(self, coordinates: IntArray) -> None:
         """Leave out some that were drawn, when all are put into another order."""
         if isinstance(self._left, Rest):
-            self._left = Rest(self._left.d, np.union1d(self._left.without, coordinates))
+            self._left = replace(self._left, without=np.union1d(self._left.without, coordinates))
         else:
             self._left = np.setdiff1d(self._left, coordinates)
-
-    @property
-    def _without(self) -> IntArray:
-        assert isinstance(self._left, Rest)
-        return self._left.without

@@ -135,9 +135,9 @@ class Shuffle:
 
     # ------------------------------------------------------------ single positions
 
-    def coordinates(self, start: int, stop: int) -> IntArray:
+    def coordinates(self, start: int, stop: int, step: int = 1) -> IntArray:
         """Return the coordinates at the positions from `start` up to, not including, `stop`."""
-        return self._of(np.arange(start, stop))
+        return self._of(np.arange(start, stop, step))
 
     def _of(self, positions: IntArray) -> IntArray:
         rank, q = np.divmod(positions, self._count)

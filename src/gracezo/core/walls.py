@@ -16,12 +16,11 @@ from functools import cached_property
 import numpy as np
 
 from gracezo.core.aims import Inward
-from gracezo.core.box import Box
+from gracezo.core.box import Box, MovablePart
 from gracezo.core.places import Place, lean, replaced
 from gracezo.core.precision import SHOWN, ULP
 from gracezo.core.types import BoolArray, FloatArray, IntArray
 
-_NONE: IntArray = np.zeros(0, np.int64)
 _THERE = 4.0 * ULP  # of |x|: what a sum of two may be off, and is at the wall still
 BEYOND = math.fsum((1.0, 2.0 * _THERE))
 """Times the way to a wall: a step whose sum is not rounded short of it. What is beyond is cut."""
@@ -39,11 +38,9 @@ class Walls:
     def __init__(self, box: Box | None = None) -> None:
         self.box = box
         self._x: FloatArray = np.zeros(0)
-        whole = box is None or box.count == box.d
-        self.fixed: IntArray = _NONE if whole or box is None else np.flatnonzero(box.lower == box.upper)
-        """Coordinates that cannot move at all."""
         self.stops = box
         """Where steps end: at the bounds, and at kinks. Probes mind the bounds only."""
+        self._known: tuple[FloatArray | None, dict[str, float]] = None, {}  # of what can move of an origin
         self._central = False  # whether looks at sums are to reach to both sides
 
     @cached_property
@@ -79,7 +76,16 @@ class Walls:
     def centre(self, x: FloatArray) -> FloatArray:
         """Note the present point; return the coordinates of it that can move."""
         self._x = x
-        return x if self.box is None or len(self.fixed) == 0 else x[self.box.free]
+        if self.box is None or not self.box.holds_some:
+            return x
+        return self._movable(x) if isinstance(x, Place) else x[self.box.free]
+
+    def _movable(self, x: Place) -> FloatArray:
+        """Return the coordinates of a place that can move."""
+        assert self.box is not None
+        if self._known[0] is not x.root:
+            self._known = x.root, {}
+        return MovablePart(x, self.box, self._known[1]).stand_in
 
     # ------------------------------------------------------------ probes
 
@@ -106,7 +112,9 @@ class Walls:
         if self.box is None:
             return None
         if self._central:
-            typical = float(np.median(Inward(self.box, reach).both(self._x, indices, weights)))
+            free = self.box.moves(indices)
+            both = Inward(self.box, reach).both(self._x, indices[free], weights[free])
+            typical = float(np.median(both)) if len(both) else 0.0
             if typical > 0.0:
                 return Inward(self.box, reach, typical)
         return Inward(self.box, reach)

@@ -269,11 +269,12 @@ class GraCe:
         along = isinstance(at.x, Place) and self.variant.ahead is not None
         for repetition in range(self.repeats):
             random = key.child(repetition).generator()  # shared by its groups, which advance in a fixed order
-            if along:
+            if along:  # over those that are fixed, too: groups hold n others in the mean
                 order = Shuffle(d, key.child(repetition, 0), _signs)
-                for start in range(0, d, n):
+                span_size = n if bounds is None else round(n * d / bounds.count)
+                for start in range(0, d, span_size):
                     schedule = chain(self.schedule, repeat(self.schedule[-1]))
-                    span = start, min(start + n, d)
+                    span = start, min(start + span_size, d)
                     searches.append(
                         search_along(at, order, *span, eps, schedule, self.variant, random, bounds)
                     )
@@ -284,6 +285,8 @@ class GraCe:
                 searches.append(search(at, group, eps, schedule, self.variant, random, bounds))
         found = yield from gather(*searches)
         candidates = np.unique(np.concatenate([one.left for one in found]))  # J
+        if along and bounds is not None:  # an order goes over those that are fixed, too
+            candidates = candidates[bounds.moves(candidates)]
         if len(candidates) == 0:
             return GradientEstimate(d, candidates, np.zeros(0), flat=all(one.flat for one in found))
         return (yield from differences(at, candidates, eps, bounds))

@@ -282,7 +282,7 @@ class Beyond:
     def _compare(self, rest: IntArray | Rest) -> Steps[None]:
         """Note whether single coordinates show that their sizes, which nobody has told, differ by orders."""
         if isinstance(rest, Rest):
-            rest = np.setdiff1d(self._rng.integers(rest.d, size=constants.DRAWN), rest.without)
+            rest = rest.among(np.unique(self._rng.integers(rest.d, size=constants.DRAWN)))
         some = rest[: constants.DRAWN // 2]
         changes = np.abs((yield from self._singly(some, np.full(len(some), constants.CLEARLY))))
         seen = changes[np.isfinite(changes) & (changes > constants.TRUST * self._rounding)]

@@ -156,7 +156,7 @@ class Estimation:
     @property
     def _size(self) -> int:
         """Number of coordinates that can move."""
-        return self._of.d - len(self._slopes.walls.fixed)
+        return self._of.d if self._of.bounds is None else self._of.bounds.count
 
     @property
     def noise(self) -> float:
@@ -319,7 +319,7 @@ class Estimation:
         """Take the sum over all coordinates that are not known, with weights of its own."""
         search = self._search
         taken = np.array([*self._slopes.found, *search.kinks.all], np.int64)
-        coordinates = outside(self._of.d, taken, self._slopes.walls.fixed, places=self._of.places)
+        coordinates = outside(self._of.d, taken, box=self._of.bounds, places=self._of.places)
         rng = self._key.child(searches).generator()
         if searches == 0:
             self._slopes.walls.look_to_both_sides(self._of.wanted.background and bool(self._noise))

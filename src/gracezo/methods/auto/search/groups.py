@@ -305,13 +305,14 @@ def _fit(
         covariance[i][i] += (met * error) ** 2 + (SHOWN * value) ** 2 + TINY
     whitening = np.array(_whitening(covariance))
     y = whitening @ [value for value, _ in asked]
-    gone = order.gone(low, high)[::stride]
+    gone = order.gone(low, high, stride)
     labels = _labels(group, about is not None, np.arange(low, high, stride))
     some = bool(np.count_nonzero(gone))
     if some:
         labels[:, gone] = 0.0
     columns = whitening @ labels
-    norms = np.maximum(np.add.reduce(columns * columns, axis=0), TINY)
+    squares = np.multiply(columns, columns, out=labels)  # which have been read
+    norms = np.maximum(np.add.reduce(squares, axis=0), TINY)
     amplitude = (y @ columns) / norms
     columns *= amplitude
     columns -= y[:, None]

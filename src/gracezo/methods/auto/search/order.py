@@ -150,9 +150,9 @@ class Order:
         """Return its weight, zero if it has been taken out."""
         return float(self.weights[position])
 
-    def gone(self, start: int, stop: int) -> BoolArray:
-        """Return which coordinates of a slice have been taken out."""
-        return np.asarray(self.weights[start:stop] == 0.0)
+    def gone(self, start: int, stop: int, step: int = 1) -> BoolArray:
+        """Return which coordinates of a slice, at every so many positions, have been taken out."""
+        return np.asarray(self.weights[start:stop:step] == 0.0)
 
     def count(self, start: int, stop: int) -> int:
         """Return how many coordinates of a slice have not been taken out."""
@@ -239,6 +239,7 @@ class LongOrder(Order):
     ) -> None:
         self._shuffle = rest.shuffled(rng, drawn)
         self._bounded = None if walls is None else BoundedShuffle.around(self._shuffle, walls, reach)
+        self._box = rest.box
         self._set_out(rest.without)
         self._at_start = self._gone, self._lost
         self._moments = {}
@@ -302,7 +303,7 @@ class LongOrder(Order):
 
     def _weights(self, start: int, stop: int) -> FloatArray:
         weights = self._aimed(self._shuffle.coordinates(start, stop))
-        weights[self.gone(start, stop)] = 0.0
+        weights[self._taken_out(start, stop)] = 0.0
         return weights
 
     def labelled(self, start: int, stop: int, labels: Labels) -> float:
@@ -326,17 +327,29 @@ class LongOrder(Order):
         """Return its weight, zero if it has been taken out."""
         return float(self._weights(position, position + 1)[0])
 
-    def gone(self, start: int, stop: int) -> BoolArray:
-        """Return which coordinates of a slice have been taken out."""
+    def gone(self, start: int, stop: int, step: int = 1) -> BoolArray:
+        """Return which coordinates of a slice, at every so many positions, have gone or cannot move."""
+        gone = self._taken_out(start, stop)[::step]
+        if self._box is not None and self._box.holds_some:
+            for first in range(0, len(gone), SAMPLE):  # coordinates take many times the room of what is told
+                begin = start + first * step
+                some = self._shuffle.coordinates(begin, min(begin + SAMPLE * step, stop), step)
+                gone[first : first + SAMPLE] |= ~self._box.moves(some)
+        return gone
+
+    def _taken_out(self, start: int, stop: int) -> BoolArray:
         gone = np.zeros(stop - start, np.bool_)
         low, high = np.searchsorted(self._gone, [start, stop]).tolist()
         gone[self._gone[low:high] - start] = True
         return gone
 
     def count(self, start: int, stop: int) -> int:
-        """Return how many coordinates of a slice have not been taken out."""
+        """Return how many coordinates of a slice have not been taken out; of a large one, in the mean."""
+        if stop - start <= SAMPLE:
+            return int(np.count_nonzero(~self.gone(start, stop)))
         low, high = np.searchsorted(self._gone, [start, stop]).tolist()
-        return int(stop - start - (high - low))
+        share = 1.0 if self._box is None else self._box.count / self._box.d
+        return round(share * (stop - start)) - int(high - low)
 
     def squared(self, start: int, stop: int) -> tuple[FloatArray, FloatArray]:
         """Return positions in a slice, and squared weights that they stand for."""

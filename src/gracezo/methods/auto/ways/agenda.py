@@ -115,7 +115,8 @@ class Agenda:
 
     def suspect(self, coordinates: IntArray) -> None:
         """Take coordinates into the support; their slopes are to be measured first."""
-        for coordinate in np.setdiff1d(coordinates, self.parts.walls.fixed).tolist():
+        box, chosen = self.parts.walls.box, np.unique(coordinates)
+        for coordinate in (chosen if box is None else chosen[box.moves(chosen)]).tolist():
             self.parts.support.add(coordinate, 0.0, math.nan)
         self._met = len(self.parts.support)
         self.parts.stepper.confidence.be_careful()
@@ -143,7 +144,8 @@ class Agenda:
         """Return the coordinates outside of the support, but some that are known, and a random stream."""
         parts = self.parts
         problem = parts.problem
-        free = outside(problem.d, parts.support.indices, *known, parts.walls.fixed, places=problem.places)
+        taken = parts.support.indices, *known
+        free = outside(problem.d, *taken, box=parts.walls.box, places=problem.places)
         return free, self.draws.next()
 
     def _fresh(self) -> tuple[IntArray | Rest, np.random.Generator]:

@@ -94,7 +94,7 @@ class Sparse:
     def free(self) -> IntArray | Rest:
         """All coordinates that can move."""
         problem = self._parts.problem
-        return outside(problem.d, self.walls.fixed, places=problem.places)
+        return outside(problem.d, box=self.walls.box, places=problem.places)
 
     @property
     def met(self) -> IntArray:
