@@ -303,6 +303,27 @@ def test_a_plateau_of_very_many_coordinates_is_left_by_moves_to_the_far_end() ->
     assert set(np.abs(result.x).tolist()) <= {0.0, 2.0}
 
 
+def test_groups_take_memory_only_while_they_move_as_one() -> None:
+    v = np.zeros(D)
+    v[500_000:500_040] = 1.0 + 0.1 * np.random.default_rng(1).random(40)
+    f, x0, labels = Frugal(v), np.zeros(D), np.arange(D) // 50
+    peaks: list[float] = []
+
+    def fun(x: FloatArray) -> float:
+        peaks.append(tracemalloc.get_traced_memory()[1] / (8.0 * D))
+        tracemalloc.reset_peak()
+        return f(x)
+
+    arguments: dict[str, Any] = {"groups": labels, "seed": 1, "copy": False, "target": 1e-9 * f(x0)}
+    gracezo.minimize(f, x0, **arguments)  # what is loaded at first use
+    results = []
+    assert arrays(lambda: results.append(gracezo.minimize(fun, x0, **arguments))) <= 13.0
+    assert max(peaks) <= 13.0
+    assert peaks[-1] <= 6.5
+    assert results[0].success
+    assert np.sort(results[0].support[:40]).tolist() == list(range(500_000, 500_040))
+
+
 HALF = [(1.0, 1.0) if i % 8 == 0 else (0.5, 2.0) for i in range(160_000)]  # and every eighth is fixed
 
 

@@ -143,6 +143,8 @@ def groups(given: object, shape: tuple[int, ...]) -> IntArray | None:
             f"groups must be a label for each coordinate, or the shape of a block such as (4, 4); "
             f"given: {checks.clipped(given)}"
         )
+    if isinstance(given, np.ndarray) and given.size == size and _numbered(given.ravel()):
+        return given.ravel().astype(np.int64)
     labels = _flat(list(given), len(shape))
     if len(labels) != size:
         raise ValueError(
@@ -164,6 +166,18 @@ def groups(given: object, shape: tuple[int, ...]) -> IntArray | None:
         return np.array([numbers.setdefault(label, len(numbers)) for label in labels], np.int64)
     except TypeError:
         raise TypeError("groups must have labels that can be compared: numbers or strings") from None
+
+
+def _numbered(labels: npt.NDArray[Any]) -> bool:
+    """Whether labels are whole numbers already, each new one the next: the same without a list of them.
+
+    >>> _numbered(np.array([0, 0, 1, 0, 2])), _numbered(np.array([1, 0])), _numbered(np.array([0.0, 1.0]))
+    (True, False, False)
+    """
+    if labels.dtype.kind not in "iu" or len(labels) == 0 or labels[0] != 0 or labels.min() < 0:
+        return False
+    met = np.maximum.accumulate(labels)
+    return not np.count_nonzero(met[1:] - met[:-1] > 1)
 
 
 def _flat(items: list[Any], depth: int) -> list[Any]:

@@ -66,7 +66,8 @@ class Subspace:
         self._indptr, self._members, self._factors = indptr, members, factors
         self._sizes = np.diff(indptr)
         self._single = bool((self._sizes == 1).all())
-        self._plain = self._single and bool((factors == 1.0).all())
+        self._even = bool((factors == 1.0).all())
+        self._plain = self._single and self._even
         self._owner = np.repeat(np.arange(len(indptr) - 1), self._sizes)
         here = origin[members] / factors
         self.z: FloatArray = self._largest(here)
@@ -130,7 +131,7 @@ class Subspace:
         order = order[np.searchsorted(labels[order], 0) :]
         counts = np.bincount(labels[order])
         indptr = np.concatenate([[0], np.cumsum(counts)])
-        factors = np.ones(len(order)) if lengths is None else lengths[order]
+        factors = np.broadcast_to(np.float64(1.0), len(order)) if lengths is None else lengths[order]
         return cls(x, indptr, order, factors, bounds)
 
     def inside(self, columns: IntArray) -> IntArray:
@@ -225,13 +226,15 @@ class Subspace:
 
     def _rows(self, rows: SparseRows, z: FloatArray, x: FloatArray) -> SparseRows:
         """Return displacements of z as displacements of x."""
+        if self._plain:
+            return SparseRows(rows.indptr, self._members[rows.indices], rows.values)
         sizes = self._sizes[rows.indices]
         indptr = np.concatenate([[0], np.cumsum(sizes)])[rows.indptr]
         which = rows.indices if self._single else _ranges(self._indptr[rows.indices], sizes)
-        steps = rows.values if self._single else np.repeat(rows.values, sizes)
         members = self._members[which]
+        steps = rows.values if self._single else np.repeat(rows.values, sizes)
         if self._limits is None or self._single:  # the engine cuts a single one at its bounds
-            displaced = steps if self._plain else self._factors[which] * steps
+            displaced = steps if self._even else self._factors[which] * steps
         else:  # one that ends at a bound leaves it again only when its group has come back
             displaced = self._coordinates(z[self._owner[which]] + steps, which) - x[members]
         return SparseRows(indptr, members, displaced)
@@ -274,4 +277,6 @@ def _ranges(starts: IntArray, sizes: IntArray) -> IntArray:
     [0, 1, 7, 8, 9]
     """
     ends = np.cumsum(sizes)
-    return np.repeat(starts - (ends - sizes), sizes) + np.arange(ends[-1] if len(ends) else 0)
+    places = np.repeat(starts - (ends - sizes), sizes)
+    places += np.arange(len(places))
+    return places

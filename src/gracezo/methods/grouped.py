@@ -20,6 +20,7 @@ import numpy as np
 from gracezo.core.asks import Moved, Point, Steps
 from gracezo.core.keys import Key
 from gracezo.core.method import Estimator, HasEstimator, Method, Problem
+from gracezo.core.places import LARGE, Place
 from gracezo.core.result import Finish, GradientEstimate, Status
 from gracezo.core.steps import translated
 from gracezo.core.subspace import Subspace
@@ -49,16 +50,16 @@ class Grouped:
         """Minimise from `start`."""
         left = max(self._problem.tol or 0.0, _ENOUGH)
         rough = replace(self._problem, tol=left)
-        groups = self._space(start.x)
-        finish, at = yield from self._stage(groups, rough, start, key.child(1))
-        moved = np.unique(self._groups[at.x != start.x])
-        inside = self._space(at.x).inside(moved)
+        # A space takes several arrays of d: none outlives its stage.
+        finish, at = yield from self._stage(self._space(start.x), rough, start, key.child(1))
+        inside = self._space(at.x).inside(np.unique(self._groups[at.x != start.x]))
         if finish.status != Status.SPENT and 0 < len(inside) < self._problem.d:
             some = Subspace.of(at.x, inside, self._problem.bounds)
             finish, at = yield from self._stage(some, rough, at, key.child(2))
+            del some
         if finish.status == Status.SPENT:
             return finish
-        return (yield from self._make(self._problem).run(at, key.child(3)))
+        return (yield from self._make(self._problem).run(_among_many(at), key.child(3)))
 
     # ------------------------------------------------------------ one gradient
 
@@ -120,6 +121,11 @@ class Grouped:
         if lengths is not None:
             lengths = lengths / float(np.exp(np.mean(np.log(lengths))))
         return Subspace.grouped(x, self._groups, problem.bounds, lengths)
+
+
+def _among_many(at: Point) -> Point:
+    """Return a point of very many coordinates as a place, from which nothing of that length is made."""
+    return at if len(at.x) < LARGE else replace(at, x=Place.at(at.x).stand_in)
 
 
 def _joined(parts: list[GradientEstimate]) -> GradientEstimate:
