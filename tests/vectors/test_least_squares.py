@@ -309,6 +309,18 @@ def test_columns_a_million_times_smaller_than_another_join(seed: int) -> None:
     assert np.allclose(result.x[support], truth, rtol=1e-6)
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_one_noisy_output_among_exact_ones_stops_nothing(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    fun = Exponentials(m=30, seed=seed)
+    noise = np.where(np.arange(30) == 3, 1e-2, 0.0)
+    result = gracezo.least_squares(
+        lambda x: fun(x) + noise * random.normal(size=30), fun.x0, seed=seed, max_queries=400
+    )
+    assert result.status == Status.CONVERGED
+    assert np.abs(result.x[fun.support] - fun.truth).max() < 0.02
+
+
 @pytest.mark.parametrize("seed", range(6))
 def test_tables_that_have_a_knot_at_the_start(seed: int) -> None:
     """Kinks of all outputs at x0: the slopes are taken beside it, and it is said truly where that ends."""

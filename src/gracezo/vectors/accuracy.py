@@ -181,7 +181,7 @@ def accuracy(
     if noisy and not told and seen.faint:  # few digits: go where most outputs should show some of them
         typical = max(10.0 * seen.distance, _typical(looks.rounding, at.outputs))
         seen = yield from looks.look(min(typical, most))
-    if not noisy and seen.off > _AGREE:
+    if not noisy and (seen.off > _AGREE or (noise is None and seen.contradicts_itself)):
         seen, noisy = yield from _explained(at, seen, looks, exact=noise is not None)
     if noisy:
         seen = yield from _balanced(at.outputs, seen, looks, most)
@@ -206,6 +206,9 @@ def _explained(at: Point, seen: Look, looks: Looks, *, exact: bool) -> Steps[tup
     """
     if exact:
         return (yield from looks.look(_nearer(seen))), False
+    if seen.off <= _AGREE:  # of few outputs
+        noise = yield from _noise(at, seen)
+        return (seen, False) if noise is None else (looks.known(seen, noise, guessed=True), True)
     likely = seen.off < _HIDDEN  # noise is hardly ever so small, at so small a distance
     bends = likely and (yield from looks.bends(seen))
     if not bends:

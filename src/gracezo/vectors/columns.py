@@ -35,6 +35,7 @@ _SPARE = 2  # probes of a set beyond its rank
 _SIGNIFICANT = 5.0  # times its error: what a space answers that has begun to matter
 _VISIBLE = 3.0  # times its error: what is left of answers that is more than one
 _TAIL_SHARE = 0.05  # of the squared answers of an output: a larger dense tail may be columns not found
+_UNLUCKY = 0.15  # of the outputs: of so many noise may be much larger than two answers have shown
 _TAIL_SPARE = 8  # probes beyond the columns before what they leave is called a dense tail
 _TAIL_PART = 1000  # times smaller than a set is the part whose answer shows that it has a dense tail
 _ALIKE = 3.0  # times at most what the answer of a part says is left of the whole, if it is a dense tail
@@ -271,8 +272,8 @@ class Search:
         if decoded is not None and decoded.rest > visible:
             # By output, each in units of its own: an output that is known well does not speak for others.
             left, whole = self._left_by(decoded, some), np.sqrt(np.mean(some.answers**2, axis=1))
-            seen = left > visible * self._errors(some)
-            if (seen & (left > math.sqrt(_TAIL_SHARE) * whole)).any():
+            seen = (left > visible * self._errors(some)) & (left > math.sqrt(_TAIL_SHARE) * whole)
+            if seen.sum() > self._unlucky:
                 return None
         return decoded
 
@@ -382,6 +383,12 @@ class Search:
         answer = yield from self._aside(Probe(int(root.probes[0]), 0, len(root), -self._accuracy.distance))
         change = (answer - root.answers[:, 0]) / self._accuracy.errors(root.answers, len(root))
         return bool(np.sqrt(np.mean(change**2)) > _KINK * self._norm(root))
+
+    @property
+    def _unlucky(self) -> int:
+        """Return of how many outputs the errors may be much larger than they were guessed to be."""
+        assert self._accuracy is not None
+        return int(_UNLUCKY * self._m) if self._accuracy.look.guessed else 0
 
     @property
     def _common(self) -> bool:

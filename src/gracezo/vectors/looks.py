@@ -12,6 +12,7 @@ from gracezo.core.asks import Point, Steps
 from gracezo.core.types import BoolArray, FloatArray
 from gracezo.vectors.space import Probe, Space, answers_to, slopes
 
+_LITTLE = 0.1  # of the larger: two quotients that differ by more, so near, have little in common
 _LUCKY = 0.1  # of the outputs: so many may look as if they answered, where their error is guessed
 
 
@@ -72,6 +73,12 @@ class Look:
     def bend(self) -> float:
         """By how much the quotients change over the scale, as a share: by as much as they are, or more."""
         return max(1.0, self.off / (3.0 * self.distance))
+
+    @property
+    def contradicts_itself(self) -> bool:
+        """Whether of some outputs that answer the two quotients have little in common."""
+        unlike = self.differences > _LITTLE * np.maximum(np.abs(self.far), np.abs(self.near))
+        return bool((unlike & ~self.unclear).any())
 
     def stands_still_unlike(self, farther: Look) -> bool:
         """Whether nothing is seen where a bend would be, after what is seen farther away: a staircase."""

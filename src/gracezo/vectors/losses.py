@@ -73,8 +73,9 @@ class Loss:
         return self._of(outputs)[1]
 
     def uncertainty(self, outputs: FloatArray, deviations: FloatArray) -> float:
-        """Return the standard error of the cost of outputs that have these."""
-        return float(np.linalg.norm(self.weights(outputs) * outputs * deviations))
+        """Return the standard error of the cost of outputs r that have these: of rn + n²/2."""
+        squares = (outputs * deviations) ** 2 + deviations**4 / 2.0  # also where luck has made r small
+        return float(np.linalg.norm(self.weights(outputs) * np.sqrt(squares)))
 
     def is_noise(self, outputs: FloatArray, deviations: FloatArray) -> bool:
         """Whether residuals are no larger than noise of these standard deviations makes them.
