@@ -157,12 +157,7 @@ def _problem(given: Mapping[str, Any]) -> dict[str, Any]:
             f"bounds: a SALib problem with num_vars={count!r} must have {count!s} pairs (low, high) in "
             f"'bounds'; given: {found}"
         )
-    dists = given.get("dists") or []
-    if len(dists) not in (0, count):
-        raise ValueError(
-            f"bounds: a SALib problem with num_vars={count} must have as many dists, or none; "
-            f"given: {len(dists)}"
-        )
+    dists = _each(given, "dists", count) or []
     others = [(place, dist) for place, dist in enumerate(dists) if dist not in _UNIFORM]
     if others:
         place, dist = others[0]
@@ -170,18 +165,25 @@ def _problem(given: Mapping[str, Any]) -> dict[str, Any]:
             f"bounds: only uniform distributions can be screened, over the box that they fill; the SALib "
             f"problem has {dist!r} for variable {place}, and others than uniform for {len(others)} of {count}"
         )
-    said = {"bounds": pairs}
-    for name in ("names", "groups"):
-        value = given.get(name)
-        if value is None:
-            continue
-        if len(value) != count:
-            raise ValueError(
-                f"bounds: a SALib problem with num_vars={count!r} must have as many {name}; "
-                f"given: {len(value)}"
-            )
-        said[name] = list(value)
-    return said
+    said = {name: _each(given, name, count) for name in ("names", "groups")}
+    return {"bounds": pairs} | {name: value for name, value in said.items() if value is not None}
+
+
+def _each(given: Mapping[str, Any], name: str, count: int) -> list[Any] | None:
+    """Return what a SALib problem says of each variable under a name; None if it says nothing."""
+    value = given.get(name)
+    if value is None:
+        return None
+    try:
+        listed = None if isinstance(value, str) else list(value)
+    except TypeError:
+        listed = None
+    if listed is None or (len(listed) != count and (listed or name != "dists")):
+        raise ValueError(
+            f"bounds: a SALib problem with num_vars={count!r} must have as many {name}, or none; "
+            f"given: {repr(value) if listed is None else len(listed)}"
+        )
+    return listed
 
 
 def _points(

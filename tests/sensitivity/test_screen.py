@@ -281,6 +281,8 @@ def test_flat_is_said_to_be_flat() -> None:
         ({"bounds": {"num_vars": 2, "bounds": [[0, 1], [0, 1, 2]]}}, "must have 2 pairs .* given: no pairs"),
         ({"bounds": {"num_vars": "2", "bounds": [[0, 1]] * 2}}, "num_vars='2' must have 2 pairs"),
         ({"bounds": {"num_vars": 2, "bounds": [[0, 1]] * 2, "dists": ["unif"]}}, "must have as many dists"),
+        ({"bounds": {"num_vars": 2, "bounds": [[0, 1]] * 2, "dists": 3}}, "as many dists, or none; given: 3"),
+        ({"bounds": {"num_vars": 2, "bounds": [[0, 1]] * 2, "names": "ab"}}, "as many names.* given: 'ab'"),
         (
             {"bounds": [(-1e308, 1e308), (0, 1)]},
             "without x0, every coordinate must have a lower and an upper",
