@@ -104,7 +104,7 @@ def estimate_gradient(
     if not found:
         found.append(replace(GradientEstimate.nothing(run.x0.size), message=run.result().message))
     elif run.curtailed and not len(found[0].indices):
-        found[0] = replace(found[0], message=run.spent)
+        found[0] = replace(found[0], flat=False, message=run.spent)
     return replace(found[0], queries=run.nfev, shape=run.x0.shape, names=run.names)
 
 

@@ -230,7 +230,7 @@ class Estimation:
             confirmed=alone,
             residual=self._slopes.share,
             background=self._search.belief.tau if len(indices) < self._size else 0.0,
-            flat=self._search.flat and not self.lost,
+            flat=self._search.flat,
         )
 
     # ------------------------------------------------------------ when to end
