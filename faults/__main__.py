@@ -14,7 +14,7 @@ from pathlib import Path
 from benchmarks.page_table import PageTable
 from benchmarks.page_table import seeds as named
 
-from faults import evaluations, interrupts, journals
+from faults import evaluations, interrupts, journals, ledgers
 from faults.common import Attempt, Dice
 from faults.pools import CLUSTERS
 
@@ -30,6 +30,7 @@ KINDS: dict[str, tuple[Attempt, int]] = {  # and how many attempts there are at 
     "dying_often": (partial(evaluations.dying, deadly=0.5), 20),
     "nonsense": (evaluations.nonsense, 300),
     "boxes": (evaluations.boxes, 300),
+    "ledgers": (ledgers.ledgers, 300),
     "programs": (evaluations.programs, 60),
     "parents": (evaluations.parents, 100),
     "hanging": (evaluations.hanging, 24),

@@ -17,6 +17,7 @@ QUICK = {
     "dying": 4,
     "nonsense": 15,
     "boxes": 10,
+    "ledgers": 10,
 }
 
 
