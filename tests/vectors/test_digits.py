@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gracezo.vectors.digits import are_single, last_digit
+from gracezo.vectors.digits import are_single, last_digit, last_place
 
 
 @given(st.integers(2, 8), st.integers(0, 1000))
@@ -47,3 +47,30 @@ def test_computed_numbers_are_no_short_decimals(seed: int) -> None:
 )
 def test_single_precision(outputs: list[float], single: bool) -> None:
     assert are_single(np.array(outputs)) == single
+
+
+@given(st.integers(1, 5), st.integers(0, 1000))
+def test_changes_of_residuals_have_the_digits_of_the_model(digits: int, seed: int) -> None:
+    random = np.random.default_rng(seed)
+    model, data = random.normal(size=(6, 30)), random.normal(size=30)
+    unit = last_place(np.round(model, digits) - data)
+    assert unit is not None
+    assert np.median(unit) == pytest.approx(10.0**-digits)
+    assert (unit > 0.9 * 10.0**-digits).all()
+
+
+@given(st.integers(0, 1000))
+def test_residuals_of_single_precision_to_data_of_double_have_their_unit(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    model, data = random.uniform(32.0, 64.0, (6, 30)).astype(np.float32), random.uniform(32.0, 64.0, 30)
+    unit = last_place(model.astype(np.float64) - data)
+    assert unit is not None
+    assert np.median(unit) == 2.0**-18
+
+
+@given(st.integers(0, 1000))
+def test_smooth_changes_have_all_digits(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    slopes = random.normal(size=30)
+    assert last_place(1.0 + np.outer([0.0, 2e-8, 8e-8, 1e-4], slopes)) is None
+    assert last_place(random.normal(size=30) + np.zeros((3, 30))) is None
