@@ -145,9 +145,9 @@ def screened(row: PointRow, seed: int, most: int | None = None) -> tuple[int, bo
 def settled(row: PointRow, seed: int, ends: int) -> int:
     """Return the fewest queries from which on, up to the end, the answer is right.
 
-    Each number is tried, from the end downwards; of hundreds, each hundredth part, and the count rounded up.
+    Each number is tried, from the end downwards; of hundreds, each twentieth part, and the count rounded up.
     """
-    step = max(1, ends // 100)
+    step = 1 if ends < 200 else ends // 20
     counts = itertools.takewhile(lambda most: screened(row, seed, most)[1], range(ends - step, 0, -step))
     return min(counts, default=ends)
 
