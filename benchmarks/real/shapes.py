@@ -193,6 +193,15 @@ def penalty(rng: Rng, s: int) -> Shape:
     return Shape(lambda y: height if np.abs(y).max() > reach else float(w @ (y * y)), start)
 
 
+def cliff(rng: Rng, s: int) -> Shape:
+    """Draw the same with the wall right beside the start: a step outward costs up to 1e300."""
+    w, start = weights(rng, s), begin(rng, s)
+    reach, height = np.abs(start).max() * (1.0 + 1e-7), 10.0 ** rng.uniform(2, rng.choice([6, 300]))
+    return Shape(
+        lambda y: height if np.abs(y).max() > reach else float(w @ (y * y)), start, fits=("wall", "rough")
+    )
+
+
 # ---------------------------------------------------------------- kinks
 
 
@@ -210,6 +219,15 @@ def network(rng: Rng, s: int) -> Shape:
     """Draw ‖Ay‖₁, and a parabola."""
     a = rng.standard_normal((s, s := min(s, 6)))
     return Shape(lambda y: float(np.abs(a @ y).sum() + y @ y), begin(rng, s), fits=("kinks",))
+
+
+def single_network(rng: Rng, s: int) -> Shape:
+    """Draw ‖Ay‖₁ of two to six coordinates in single precision: kinks across them, and rounded values."""
+    s = max(2, min(s, 6))
+    a = rng.standard_normal((s, s))
+    return Shape(
+        lambda y: float(np.float32(np.abs(a @ y).sum())), begin(rng, s), fits=("kinks", "coarse", "noise")
+    )
 
 
 def cone(rng: Rng, s: int) -> Shape:
@@ -295,10 +313,10 @@ KINDS: dict[str, dict[str, Callable[[Rng, int], Shape]]] = {
         shape.__name__: shape
         for shape in (
             parabola, rotated, power, exponentials, explosive, logarithm, saturated, cosh, valley, saddle,
-            coupled, leader, moat, spectrum, background, penalty,
+            coupled, leader, moat, spectrum, background, penalty, cliff,
         )
     },
-    "kinks": {shape.__name__: shape for shape in (absolute, largest, network, cone, elastic)},
+    "kinks": {shape.__name__: shape for shape in (absolute, largest, network, single_network, cone, elastic)},
     "coarse": {shape.__name__: shape for shape in (stair, digits, plateau)},
     "rough": {"waves": waves},
     "noise": {"noisy": noisy},
