@@ -10,6 +10,7 @@ import pytest
 from scipy.optimize import minimize as scipy_minimize
 
 import gracezo
+from gracezo.core.precision import SHOWN
 from gracezo.core.result import Result, Status
 from gracezo.core.types import FloatArray
 
@@ -277,6 +278,7 @@ def test_tol_ends_a_run_early(seed: int) -> None:
         result = minimised(fun, 300, seed, tol=tol)
         assert result.success
         assert result.fun <= 20 * (tol or 1e-14) * first
+        assert f"more than {tol or SHOWN:.1g} of the decrease so far" in result.message
         counts.append(result.nfev)
     assert counts == sorted(counts)
     assert counts[0] < 0.5 * counts[-1]

@@ -30,6 +30,7 @@ import numpy as np
 from gracezo.core.answers import lowest
 from gracezo.core.asks import MARGIN, Ask, Moved, OutOfQueries, Point, Role, SparseRows, Steps
 from gracezo.core.box import Box
+from gracezo.core.precision import SHOWN
 from gracezo.core.rest import Rest, written
 from gracezo.core.result import Finish, Status
 from gracezo.core.steps import translated
@@ -88,9 +89,22 @@ class Verdict:
             return Finish(Status.NOTHING_TO_FIND, f"nothing to find: {flat}")
         if (why := (yield from self._stuck(at, kinks_across, rng))) is not None:
             return Finish(Status.STUCK, why)
-        rounded = self.differences.noise == 0.0 or self.differences.values.coarse
-        what = "rounding error" if rounded else "noise"
-        return Finish(Status.CONVERGED, f"f does not fall any further from here by more than its {what}")
+        return Finish(
+            Status.CONVERGED, f"f does not fall any further from here by more than {self._left(at)}"
+        )
+
+    def _left(self, at: Point) -> str:
+        """Say what was not looked for: a share of the decrease, or what is below an error of f.
+
+        Where little of f is left, its error was not looked at anew, so that it is that of the f before.
+        """
+        differences, share = self.differences, self.differences.tol
+        rounded = differences.noise == 0.0 or differences.values.coarse
+        if rounded and abs(at.value) <= constants.SMALL * differences.scale:
+            share = max(share, SHOWN)
+        if share * self.fallen > differences.rounding:
+            return f"{share:.1g} of the decrease so far"
+        return "its rounding error" if rounded else "its noise"
 
     def _stuck(self, at: Point, kinks_across: bool, rng: np.random.Generator) -> Steps[str | None]:
         """Say why lower values may be near though none is in sight; None where that is not so."""

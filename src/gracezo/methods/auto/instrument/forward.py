@@ -221,7 +221,8 @@ class Differences:
 
     def __init__(self, eps: float | None = None, tol: float | None = None, unit: float = 0.0) -> None:
         self._fixed = eps
-        self._tol = tol or 0.0
+        self.tol = tol or 0.0
+        """Share of the decrease so far that is not worth a query."""
         self.values = Values(unit)
         """What a value of f is worth."""
         self.curvatures = Curvatures()
@@ -281,7 +282,7 @@ class Differences:
         """
         # The standard deviation of what repeated looks show of f at one point.
         deviation = self.noise / math.sqrt(self.pairs.repeats if self.pairs else 1)
-        return max(constants.TRUST * self.values.exact, 2.0 * deviation, self._tol * self.values.fallen)
+        return max(constants.TRUST * self.values.exact, 2.0 * deviation, self.tol * self.values.fallen)
 
     @property
     def met(self) -> float:
