@@ -198,6 +198,35 @@ def test_counts_of_something_random_are_noise() -> None:
     assert result.fun_error > 0.0
 
 
+@pytest.mark.parametrize("seed", [4, 6, 7, 9])
+def test_kinks_across_coordinates_in_single_precision_are_named(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    d = int(random.integers(2, 7))
+    goal = random.uniform(-1.0, 1.0, d)
+
+    def fun(x: FloatArray) -> float:
+        return float(np.float32(5.0 * np.abs(np.diff(x - goal)).sum() + abs((x - goal).sum())))
+
+    result = minimised(fun, d, seed)
+    assert (result.status, result.success) == (5, False)
+    assert "kinks across" in result.message
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_smooth_function_in_single_precision_has_no_kinks(seed: int) -> None:
+    root = np.random.default_rng(seed).normal(size=(5, 5))
+    result = minimised(lambda x: float(np.float32(1.0 + np.sum((root @ (x - 0.4)) ** 2))), 5, seed)
+    assert result.success
+    assert "kink" not in result.message
+
+
+def test_where_kinks_are_a_success_says_how_finely_they_were_located() -> None:
+    result = minimised(lambda x: float(np.abs(np.sin(x - 0.4)).sum()), 3, 0)
+    assert result.success
+    assert "as finely as its kinks were located" in result.message
+    assert "rounding" not in result.message
+
+
 @pytest.mark.parametrize("seed", range(2))
 def test_flat_up_to_the_scales(seed: int) -> None:
     """A well that begins two scales away is not seen, one at half a scale is not called flat at once."""

@@ -102,8 +102,12 @@ class Verdict:
         rounded = differences.noise == 0.0 or differences.values.coarse
         if rounded and abs(at.value) <= constants.SMALL * differences.scale:
             share = max(share, SHOWN)
+        kinked = rounded and (self.support.kinks.any or bool(self.search.kinks))
+        if kinked:
+            share = max(share, constants.NEGLIGIBLE)
         if share * self.fallen > differences.rounding:
-            return f"{share:.1g} of the decrease so far"
+            finely = ", as finely as its kinks were located" * kinked
+            return f"{share:.1g} of the decrease so far{finely}"
         return "its rounding error" if rounded else "its noise"
 
     def _stuck(self, at: Point, kinks_across: bool, rng: np.random.Generator) -> Steps[str | None]:
@@ -127,7 +131,7 @@ class Verdict:
             return f"slopes promise a decrease by {share}, but no step brings any: f may have kinks, or jump"
         if kinks_across:
             return f"{_ACROSS}, and the way along these leads no further: this may be the minimum, or not"
-        if exact and (yield from self._crossed(at, rng)):
+        if (exact or self.differences.values.coarse) and (yield from self._crossed(at, rng)):
             return f"{_ACROSS}: several together may lead down"
         return None
 
@@ -173,16 +177,23 @@ class Verdict:
         return (yield from uphill(at, support.indices[suspects], lengths, rounding, self.box, most))
 
     def _crossed(self, at: Point, rng: np.random.Generator) -> Steps[bool]:
-        """Return whether f has kinks here that couple coordinates, as far as differences can show it."""
-        support = self.support
+        """Return whether f has kinks here that couple coordinates, as far as differences can show it.
+
+        Where f is rounded to steps, none were looked for before: they are now, so far away that what one
+        coordinate changes f by stands out from the steps.
+        """
+        support, coarse = self.support, self.differences.values.coarse
         outside = np.setdiff1d(np.array(sorted(self.search.kinks.all), np.int64), support.indices)
-        if not (support.kinks.any or len(outside) or self.given_up.any()):
+        if not (coarse or support.kinks.any or len(outside) or self.given_up.any()):
             return False
-        # Those that have no slope here may have one beside it: all of them take part.
-        free = written(self.free)
-        lengths = np.zeros(int(free[-1]) + 1)
+        # Those that have no slope here may have one beside it: all of them take part, but beside steps.
+        free = support.indices if coarse else written(self.free)
+        if not len(free):
+            return False
+        lengths = np.zeros(int(free.max()) + 1)
         lengths[free] = self.differences.single(1.0, 0.0)
         lengths[support.indices] = support.lengths()
+        lengths[free] *= constants.TRUST if coarse else 1.0
         return (yield from coupled(at, free, lengths[free], self.differences.rounding, rng, role=Role.PROBE))
 
 
@@ -241,7 +252,7 @@ def coupled(
         of the length, as by a kink and not by curvature. That costs three queries a trial, three more if the
         sum is missed, and nothing for a single coordinate. Where failed evaluations leave it open: True.
     """
-    n, told = len(coordinates), 0
+    n, missing = len(coordinates), False
     known: set[bytes] = set()  # what has told, and would tell the same again: few coordinates have few halves
     for _ in range(3 * trials if n > 1 else 0):
         order = rng.permutation(n)
@@ -259,17 +270,19 @@ def coupled(
             allowed = constants.TRUST * n * rounding + constants.SMALL * (abs(one) + abs(two))
             return abs(both - one - two) - allowed
 
-        if name not in known:
-            far = yield from missed(1.0)
-            near = (yield from missed(constants.CLEARLY)) if far > 0.0 else 0.0
-            if near > constants.CLEARLY**1.5 * far > 0.0:
-                return True
-            if math.isfinite(far) and not math.isnan(near):
-                known.add(name)
-        told += name in known
-        if told == trials:
+        if name in known:
+            continue
+        far = yield from missed(1.0)
+        near = (yield from missed(constants.CLEARLY)) if far > 0.0 else 0.0
+        if near > constants.CLEARLY**1.5 * far > 0.0:
+            return True
+        if math.isfinite(far) and not math.isnan(near):
+            known.add(name)
+        else:
+            missing = True
+        if len(known) == trials:
             return False
-    return n > 1
+    return missing
 
 
 # ---------------------------------------------------------------- the answer
