@@ -183,7 +183,7 @@ def test_a_look_goes_beyond_the_kink_that_a_coordinate_stands_on() -> None:
     support = Support(differences, walls)
     support.add(0, -1.0, 1.0)
     support.add(1, 0.5, 1.0)
-    support.predict(located(support.kinks, x, support.slopes))
+    support.predict(located(support.kinks, x, support.slopes), np.zeros(len(support)))
     reach = support.kinks.reach
     assert reach[0] > 1e-6  # the way was one, and is searched to a millionth
     assert reach[1] == 0.0

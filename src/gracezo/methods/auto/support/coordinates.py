@@ -23,15 +23,13 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from gracezo.core.asks import Point, Role, Steps
-from gracezo.core.moves import Few
+from gracezo.core.asks import Point, Steps
 from gracezo.core.precision import TINY
 from gracezo.core.types import BoolArray, FloatArray, IntArray
 from gracezo.core.walls import Walls
 from gracezo.methods.auto import constants
 from gracezo.methods.auto.belief import counted
 from gracezo.methods.auto.instrument.forward import Differences
-from gracezo.methods.auto.instrument.look import Change, Request
 from gracezo.methods.line_search import Corner
 
 N = TypeVar("N", np.int64, np.float64)
@@ -55,6 +53,8 @@ class Support:
         self.slopes: FloatArray = np.zeros(0)
         self.curvatures: FloatArray = np.zeros(0)
         self._stiff: FloatArray = np.zeros(0)
+        self._blind: FloatArray = np.zeros(0)  # how far it has gone by a guessed curvature,
+        self._before: FloatArray = np.zeros(0)  # and its slope before that
         self.kinks = Kinks()
 
     def __len__(self) -> int:
@@ -66,6 +66,7 @@ class Support:
         self.slopes = _longer(self.slopes, slope)
         self.curvatures = _longer(self.curvatures, curvature)
         self._stiff = _longer(self._stiff, 0.0)
+        self._blind, self._before = _longer(self._blind, 0.0), _longer(self._before, 0.0)
 
     @property
     def diagonal(self) -> FloatArray:
@@ -127,13 +128,38 @@ class Support:
         self.kinks.grow(len(self))
         return np.maximum(self._differences.size(1.0, 0.0) / np.sqrt(self.smooth), self.kinks.reach)
 
-    def correct(self, members: IntArray, misses: FloatArray) -> None:
-        """Add to slopes what their prediction has missed."""
-        self.slopes[members] += misses
+    def correct(self, members: IntArray, misses: FloatArray, seen: bool = True) -> None:
+        """Add to slopes what their prediction has missed; `seen` if that is no share of a larger sum.
 
-    def predict(self, slopes: FloatArray) -> None:
+        Of one that went by a guessed curvature, its slope now tells the true one.
+        """
+        self.slopes[members] += misses
+        if not seen:
+            return
+        if len(members) == 1 and (gone := self._blind[members[0]]):
+            j, curvatures = members[0], self._differences.curvatures
+            curvature = float(self.slopes[j] - self._before[j]) / float(gone)
+            if curvature > 0.0 and not curvatures.odd(curvature):  # across a kink it would be without measure
+                self.curvatures[j] = curvature
+        self._blind[members] = 0.0
+
+    def bent(self, member: int, curvature: float) -> None:
+        """Take in a curvature that a look has shown."""
+        self.curvatures[member] = curvature
+        self._differences.curvatures.meet(curvature)
+
+    def predict(self, slopes: FloatArray, ways: FloatArray) -> None:
         """Take what a model says of the slopes after a step, until they are measured."""
+        unknown = np.isnan(self.curvatures)
+        if np.count_nonzero(unknown):
+            np.copyto(self._before, self.slopes, where=unknown & (self._blind == 0.0))
+            self._blind += np.where(unknown, ways, 0.0)
         self.slopes = slopes
+
+    @property
+    def hidden(self) -> FloatArray:
+        """The decrease that each slope may hide, where it went by a guessed curvature."""
+        return 0.5 * self._differences.curvatures.varied * self.smooth * self._blind**2
 
     def arrive(self, x: FloatArray) -> None:
         """Foresee the slopes of the coordinates that have come to their kink at x."""
@@ -166,38 +192,12 @@ class Support:
 
     def carry(self, ways: FloatArray) -> None:
         """Foresee the slopes after a move by their own curvatures."""
-        self.slopes = self.slopes + self.smooth * ways
+        self.predict(self.slopes + self.smooth * ways, ways)
 
     def give_up(self) -> FloatArray:
         """Give all slopes up, because no step along them brings anything; return them."""
         given_up, self.slopes = self.slopes, np.zeros(len(self))
         return given_up
-
-    def bend(self, limit: int, rate: float) -> list[Request]:
-        """Return queries for missing curvatures whose guesses may cost more than a query brings elsewhere."""
-        varied, unknown = self._differences.curvatures.varied, np.isnan(self.curvatures)
-        if varied < constants.ALIKE or not np.count_nonzero(unknown):
-            return []
-        # One that comes to a wall before it comes so far goes to that wall, whatever its curvature.
-        lengths = constants.CONFIRM * np.abs(self.slopes) / self.diagonal
-        missing = unknown & (self._walls.rooms(self.indices, self.slopes) >= lengths)
-        # With a curvature that is off by some share, a step loses the square of that of what it promised.
-        lost = np.where(missing, 0.5 * varied * self.slopes**2 / self.diagonal, 0.0)
-        dear = np.flatnonzero(lost > max(rate, self._differences.negligible))
-        largest = dear[np.argsort(-lost[dear], kind="stable")][:limit]
-        return [self._curvature(int(j)) for j in largest]
-
-    def _curvature(self, member: int) -> Request:
-        slope = float(self.slopes[member])
-        length = constants.CONFIRM * abs(slope) / float(self.diagonal[member])
-
-        def absorb(change: Change) -> None:
-            curvature = 2.0 * (change.ahead + length * abs(slope)) / length**2
-            self.curvatures[member] = curvature
-            self._differences.curvatures.meet(curvature)
-
-        step = -float(np.copysign(length, slope))
-        return Request(Few(self.indices[member : member + 1], np.array([step])), Role.CONFIRM, absorb)
 
 
 def _longer(array: npt.NDArray[N], value: float) -> npt.NDArray[N]:
@@ -228,13 +228,10 @@ class Suspect(NamedTuple):
     depth: float
 
 
+# "seen" is where the slope was last negative, and that slope; the same where it was positive.
 _COLUMNS = np.dtype(
     [
-        (
-            "seen",
-            np.float64,
-            4,
-        ),  # where the slope was last negative, that slope; the same where it was positive
+        ("seen", np.float64, 4),
         ("place", np.float64),
         ("jump", np.float64),
         ("ahead", np.float64),  # where a kink may lie before; NaN where nothing says so

@@ -6,6 +6,11 @@ coordinate's own curvature, so that U² is twice the promised decrease) is asked
 what the prediction misses: one query when it misses nothing, the largest misses
 first, and at most one query a coordinate when all of it is wrong. A coordinate
 that has stopped to matter rests in an unopened set and costs nothing.
+
+A coordinate whose curvature was guessed has, after a step, a slope that is as
+uncertain as the guess. As soon as that may hide more than a query brings
+elsewhere, it is asked alone, and tells the curvature: the model is wrong, and it
+is known where.
 """
 
 from __future__ import annotations
@@ -13,6 +18,7 @@ from __future__ import annotations
 import heapq
 import itertools
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -137,29 +143,39 @@ class Refresh:
         At the best point along a step slopes cancel under the signs of that step. So signs are drawn where f
         is smooth as far as is known: with looks to both sides, and for the last time.
         """
-        support, walls = self.support, self._walls
-        n, kinks = len(support), support.kinks
+        n, spread = len(self.support), constants.SPREAD
         self.doubt = doubt
         self._tree, self._open, self._rooted, self._unresolved = None, Opened(), False, 0
         if n == 0:
             return
         members = rng.permutation(n)
-        kinks.grow(n)
-        if self._differences.pairs is not None or (last and not kinks.any):
+        if self._differences.pairs is not None or (last and not self.support.kinks.any):
             sides = rng.choice([-1.0, 1.0], n)
         else:
-            # Downhill side first: at a kink only that side counts. On a kink, the side that the slope is of.
-            downhill = np.where(support.slopes > 0.0, -1.0, 1.0)
-            sides = np.where(kinks.sides != 0.0, kinks.sides, downhill)
-        scale, spread = np.sqrt(support.smooth)[members], constants.SPREAD
-        weights = rng.uniform(1.0 - spread, 1.0 + spread, n) * sides[members] / scale
+            sides = self._downhill
+        self._tree = self._planned(members, rng.uniform(1.0 - spread, 1.0 + spread, n) * sides[members])
+
+    @property
+    def _downhill(self) -> FloatArray:
+        """The downhill side: at a kink only that one counts. On a kink, the side that the slope is of."""
+        support, kinks = self.support, self.support.kinks
+        kinks.grow(len(support))
+        return np.where(kinks.sides != 0.0, kinks.sides, np.where(support.slopes > 0.0, -1.0, 1.0))
+
+    def _planned(self, members: IntArray, weights: FloatArray) -> RefreshTree:
+        """Return what is asked of some, with such weights in the scale of their curvatures."""
+        support, walls = self.support, self._walls
+        kinks, n = support.kinks, len(members)
+        kinks.grow(len(support))
+        scale = np.sqrt(support.smooth)[members]
+        weights = weights / scale
         order, slopes = support.indices[members], support.slopes[members]
         weights, limits = walls.aim(order, weights, self._differences.size(1.0, 0.0))
         # What a bound holds has a slope that will stay; it is not to make looks at the others longer.
         effective = np.where(walls.active_at_bounds(order, slopes), 0.0, slopes)
         far, least = np.maximum(walls.plainly(order), kinks.reach[members]), np.zeros(n)
         np.divide(far, np.abs(weights), out=least, where=weights != 0.0)
-        self._tree = RefreshTree(members, order, weights, scale, effective, least, limits)
+        return RefreshTree(members, order, weights, scale, effective, least, limits)
 
     @property
     def pending(self) -> bool:
@@ -196,6 +212,56 @@ class Refresh:
             wanted.append(self._measure(tree, part, (part.start + part.stop) // 2))
         return wanted
 
+    def alone(self, limit: int, rate: float) -> list[Request]:
+        """Return queries for single slopes that may hide more than a query brings elsewhere.
+
+        It is known which these are: there is no need to search for them.
+        """
+        if not np.isnan(self.support.curvatures).any():
+            return []
+        hidden = self.support.hidden
+        return [
+            self._alone(member, math.sqrt(2.0 * hidden[member]))
+            for member in self._dearest(hidden, limit, rate)
+        ]
+
+    def _alone(self, member: int, about: float) -> Request:
+        """Ask the slope of one, of which about so much was not foreseen, in the scale of its curvature."""
+        tree = self._planned(np.array([member]), self._downhill[member : member + 1])
+        return self._asked(
+            tree, Part(0, 1, about), 1, lambda u, error: self._spread(tree, Part(0, 1, u, error))
+        )
+
+    def bends(self, limit: int, rate: float) -> list[Request]:
+        """Return queries for missing curvatures whose guesses may cost more than a query brings elsewhere."""
+        support, varied = self.support, self._differences.curvatures.varied
+        unknown = np.isnan(support.curvatures)
+        if varied < constants.ALIKE or not np.count_nonzero(unknown):
+            return []
+        # One that comes to a wall before it comes so far goes to that wall, whatever its curvature.
+        lengths = constants.CONFIRM * np.abs(support.slopes) / support.diagonal
+        missing = unknown & (self._walls.rooms(support.indices, support.slopes) >= lengths)
+        # With a curvature that is off by some share, a step loses the square of that of what it promised.
+        lost = np.where(missing, 0.5 * varied * support.slopes**2 / support.diagonal, 0.0)
+        return [self._bend(member) for member in self._dearest(lost, limit, rate)]
+
+    def _bend(self, member: int) -> Request:
+        """Ask the curvature of one whose slope is known, on its way down."""
+        support, slope = self.support, float(self.support.slopes[member])
+        length = constants.CONFIRM * abs(slope) / float(support.diagonal[member])
+
+        def absorb(change: Change) -> None:
+            support.bent(member, 2.0 * (change.ahead + length * abs(slope)) / length**2)
+
+        step = -float(np.copysign(length, slope))
+        return Request(Few(support.indices[member : member + 1], np.array([step])), Role.CONFIRM, absorb)
+
+    def _dearest(self, lost: FloatArray, limit: int, rate: float) -> list[int]:
+        """Return up to `limit` that may lose more than a query brings elsewhere, the dearest first."""
+        (dear,) = (lost > max(rate, self._differences.negligible)).nonzero()
+        dearest: list[int] = dear[np.argsort(-lost[dear], kind="stable")][:limit].tolist()
+        return dearest
+
     def settle(self) -> None:
         """Close the refreshing: what is still open is spread over its set."""
         if self._tree is not None:
@@ -219,6 +285,24 @@ class Refresh:
         return chosen
 
     def _measure(self, tree: RefreshTree, part: Part, stop: int) -> Request:
+        """Ask what the prediction misses on the first part of a set; subtraction tells the rest."""
+
+        def take(value: float, error: float) -> None:
+            first = Part(part.start, stop, value, error)
+            if stop == part.stop:
+                self._rooted = True
+                self._unresolved += part.size - 1
+                self._take(tree, first)
+                return
+            self._unresolved -= 1
+            self._take(tree, first)
+            self._take(tree, Part(stop, part.stop, part.u - value, math.hypot(error, part.error)))
+
+        return self._asked(tree, part, stop, take)
+
+    def _asked(
+        self, tree: RefreshTree, part: Part, stop: int, take: Callable[[float, float], None]
+    ) -> Request:
         """Ask what the prediction misses on the first part of a set, up to `stop`."""
         span = slice(part.start, stop)
         order, weights = tree.order[span], tree.weights[span]
@@ -233,16 +317,7 @@ class Refresh:
 
         def absorb(change: Change) -> None:
             self.answers += 1
-            value, error = self._differences.read(look, change, predicted)
-            first = Part(part.start, stop, value, error)
-            if stop == part.stop:
-                self._rooted = True
-                self._unresolved += part.size - 1
-                self._take(tree, first)
-                return
-            self._unresolved -= 1
-            self._take(tree, first)
-            self._take(tree, Part(stop, part.stop, part.u - value, math.hypot(error, part.error)))
+            take(*self._differences.read(look, change, predicted))
 
         margin = constants.TRUST * look.error(part.u)
         return look.request(Few(order, weights), Role.REFRESH, absorb, predicted, margin)
@@ -258,4 +333,5 @@ class Refresh:
         span = slice(part.start, part.stop)
         scale = tree.scale[span]
         raw = tree.weights[span] * scale
-        self.support.correct(tree.members[span], raw * scale * (part.u / float(raw @ raw)))
+        seen = part.size == 1 or abs(part.u) <= constants.TRUST * part.error
+        self.support.correct(tree.members[span], raw * scale * (part.u / float(raw @ raw)), seen)

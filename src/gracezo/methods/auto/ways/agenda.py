@@ -189,6 +189,8 @@ class Agenda:
         promise, cost = max(find, recheck, key=lambda each: each[0] / each[1])
         overdue = find[0] > 0.0 and drift.overdue(find[1])
         rates = find[0] / find[1], math.inf if overdue else recheck[0] / recheck[1]
+        if hiding := self.parts.refresh.alone(self._batch, promise / cost):
+            return hiding
         hidden = self.parts.refresh.promise
         gain = self.step_promise() + hidden
         timing.offer(gain if gain > noise else 0.0)
@@ -216,12 +218,11 @@ class Agenda:
         self, at: Point, fallen: float, waits: bool, rates: tuple[float, float]
     ) -> list[Request] | None:
         """Return the queries that a step has to wait for: for its gradient, or for curvatures; else None."""
-        search, support = self.parts.search, self.parts.support
-        if waits and search.exhausted and self._partitions.in_vain < constants.PATIENCE:
+        if waits and self.parts.search.exhausted and self._partitions.in_vain < constants.PATIENCE:
             return self._repartitioned(at, fallen)
         if not waits:
             self._prediction = None
-            return support.bend(self._batch, rates[0]) or None
+            return self.parts.refresh.bends(self._batch, rates[0]) or None
         if self.parts.refresh.pending and rates[1] > rates[0]:
             return self._recheck()
         return self.parts.refresh.requests(self._batch) or None

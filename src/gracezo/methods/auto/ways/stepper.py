@@ -346,7 +346,7 @@ class Stepper:
             doubt = max(doubt, -path.predicted(1.0) + best.change)
         # The model sees all slopes change in proportion; f has shown by how much.
         left = float(np.clip(slope_at_best(trials, slope) / slope, -1.0, 1.0))
-        support.predict(path.predicted_slopes(best.t, left))
+        support.predict(path.predicted_slopes(best.t, left), path.displacement(best.t))
         return doubt
 
     def _fail(self, doubt: float | None) -> float | None:
