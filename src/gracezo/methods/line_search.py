@@ -40,7 +40,8 @@ def line_search(
     """Try lengths along a path of negative slope, the step of each given by `steps`; the best trial is first.
 
     The `first` length is that of the model, if that is credible. It is doubled while f falls almost as the
-    tangent says, however far that leads, and cut by parabolas through what was tried while f does not fall.
+    tangent says, however far that leads, and the longer it has done so the more (`_farther`); and cut by
+    parabolas through what was tried while f does not fall.
     A batch has room for several doublings at once, and for a still shorter length. A trial whose
     evaluation failed and was skipped counts as infinitely bad: the next one is shorter, at
     first by little, since the failure may have been chance. It is not among those returned
@@ -66,8 +67,8 @@ def line_search(
         longest = max(trials, key=lambda trial: trial.t)
         # The parabola through what is known has its minimum at t/2(1 − change/(slope·t)): at ¾, twice as far.
         if best is longest and best.change <= 0.75 * slope * best.t * share(best.t):
-            t = 2.0 * best.t
-            if t > 1.0 / ULP or 2.0 * share(t) <= (1.0 + constants.SMALL) * share(best.t):
+            t = _farther(trials, slope * share(best.t))
+            if t > 1.0 / ULP or t / best.t * share(t) <= (1.0 + constants.SMALL) * share(best.t):
                 break
             continue
         others -= len(lengths)
@@ -91,11 +92,29 @@ def line_search(
     return sorted(known or trials, key=lambda trial: trial.change) or [Trial(t, 0.0)]
 
 
-def lowest_along(at: Point, path: Path, batch: int, rounds: int, noise: float) -> Steps[tuple[Point, float]]:
+def _farther(trials: list[Trial], slope: float) -> float:
+    """Return the next length where f has fallen almost as the tangent says: two, four, 16 times as far.
+
+    But no farther than the parabola through the start and the longest one has its lowest place.
+
+    >>> _farther([Trial(1.0, -1.0)], -1.0), _farther([Trial(1.0, -1.0), Trial(2.0, -2.0)], -1.0)
+    (2.0, 8.0)
+    """
+    before, longest = sorted([Trial(0.0, 0.0), *trials], key=lambda trial: trial.t)[-2:]
+    growth = (longest.t / before.t) ** 2 if before.t > 0.0 else 2.0
+    bend = 1.0 - longest.change / (slope * longest.t)
+    return longest.t * max(min(growth, 0.5 / bend if bend > 0.0 else math.inf), 2.0)
+
+
+def lowest_along(
+    at: Point, path: Path, batch: int, rounds: int, noise: float, to_the_end: bool = False
+) -> Steps[tuple[Point, float]]:
     """Search along a path beside slopes that took so many rounds; return the lowest point, and its length.
 
-    That is the same point, and zero, if none is lower.
+    That is the same point, and zero, if none is lower. In a box the end of the path may be tried, too: where
+    nothing is known of how f bends, what is behind a rise is as good a guess as what is before it.
     """
+    role = Role.TRIAL if noise else Role.STEP
     trials = yield from line_search(
         at,
         path.indices,
@@ -103,10 +122,15 @@ def lowest_along(at: Point, path: Path, batch: int, rounds: int, noise: float) -
         path.slope,
         batch=batch,
         share=path.share,
-        role=Role.TRIAL if noise else Role.STEP,
+        role=role,
         worth=1.0 / rounds,
     )
-    best = trials[0]
+    end, longest = path.end, max(trial.t for trial in trials)
+    farther = to_the_end and end > longest
+    if farther and end * path.share(end) > (1.0 + constants.SMALL) * longest * path.share(longest):
+        values = yield Ask(at.x, SparseRows.single(path.indices, path.asked(end)), role)
+        trials += [Trial(end, value - at.value, value) for value in values.tolist() if not math.isnan(value)]
+    best = min(trials, key=lambda trial: trial.change)
     if best.change >= 0.0:
         return at, 0.0
     ends = path.walls.reached(path.indices, path.asked(best.t))

@@ -10,6 +10,8 @@ prediction is for the displacement that is left.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from gracezo.core.precision import ROOT
@@ -53,6 +55,14 @@ class Path:
     def displacement(self, t: float) -> FloatArray:
         """Return the step of length t as the walls leave it."""
         return self.walls.displacement(self.indices, t * self.direction)
+
+    @property
+    def end(self) -> float:
+        """The length beyond which walls let nothing go farther; zero if something meets none."""
+        moving = np.flatnonzero(self.direction)
+        step = self.direction[moving]
+        length = float((self.walls.ahead(self.indices[moving], step) / np.abs(step)).max(initial=0.0))
+        return length if math.isfinite(length) else 0.0
 
     def share(self, t: float) -> float:
         """Return how much of the linear prediction the walls leave of a step of length t."""

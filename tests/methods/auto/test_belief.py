@@ -174,6 +174,16 @@ def test_a_second_search_looks_for_what_the_first_has_left() -> None:
     assert belief.unseen == 1.0
 
 
+def test_a_search_elsewhere_begins_with_the_sizes_that_are_known() -> None:
+    """Steps that are not as predicted leave no slope where it was, but slopes as large."""
+    belief = believing(simulated(1e-3, 16, 0))
+    belief.meet(0.05)
+    belief.begin()
+    assert belief.sizes.typical == 0.05
+    belief.forget()
+    assert belief.sizes.typical == 0.0
+
+
 def test_failures_in_a_row_make_a_success_unlikely_never_impossible() -> None:
     belief = Belief(100)
     assert belief.rate(0) == belief.rate(1) == 1.0

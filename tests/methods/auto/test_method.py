@@ -320,8 +320,8 @@ def test_a_batch_asks_for_the_next_tree_along_with_the_recheck() -> None:
         run.record([(row, fun(ask.point(row))) for row in range(len(ask))])
     first, *later = [count for count in sums if count]
     assert first == 3  # the first look
-    assert later  # the recheck and the tree after it
-    assert set(later) == {2}
+    assert later.count(2) > later.count(1)  # the recheck and the tree after it; a tree where one was done
+    assert set(later) <= {1, 2}
 
 
 def test_a_known_support_spares_the_search() -> None:
@@ -367,9 +367,9 @@ def test_no_kink_is_met_twice_while_something_else_is_in_sight(
     """Attack has kinks at zero in all coordinates; each search at a new point met the same ones again."""
     met, note = [], KinksMet.note
 
-    def noted(kinks: KinksMet, coordinate: int) -> None:
+    def noted(kinks: KinksMet, coordinate: int, uphill: bool) -> None:
         met.append(coordinate)
-        note(kinks, coordinate)
+        note(kinks, coordinate, uphill)
 
     monkeypatch.setattr(KinksMet, "note", noted)
     fun = Attack()
@@ -399,6 +399,26 @@ def test_the_last_search_leaves_no_kink_out(seed: int, monkeypatch: pytest.Monke
     result = gracezo.minimize(lasso, np.zeros(16), seed=seed, max_queries=6000)
     assert result.status is not Status.SPENT
     assert max(left_out) > 0 == left_out[-1]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_large_slopes_that_move_on_are_followed(seed: int) -> None:
+    """The five largest of (x − c)²: each goes down to the next one, and leads nowhere behind that edge.
+
+    Looks took the edge for a curvature, so that steps ended there and each coordinate came back; and one on
+    the edge, for a kink, was left out of all further searches. Each of those to be moved took 13 queries.
+    """
+    rng = np.random.default_rng(seed)
+    c = rng.standard_normal(2_000) * rng.uniform(0.2, 1.0, 2_000)
+
+    def fun(x: FloatArray) -> float:
+        squares = (x - c) ** 2
+        return float(np.partition(squares, -5)[-5:].sum() + 0.05 * squares.mean())
+
+    half = 0.5 * fun(np.zeros(2_000))
+    most = 12 * int(np.count_nonzero(c**2 > half / 5))
+    result = gracezo.minimize(fun, np.zeros(2_000), seed=seed, max_queries=most, target=half)
+    assert result.fun <= half
 
 
 def test_corners_are_reached_along_straight_lines() -> None:

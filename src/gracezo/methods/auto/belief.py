@@ -99,7 +99,7 @@ class Belief:
         self._held: dict[tuple[float, ...], float] = {}  # chances, by what they depend on
         self._learned = 0  # how often something has changed here
         self.sizes = Sizes(d)
-        """Of the spikes met under these weights."""
+        """Of the spikes met lately, at this point and before."""
         self.unseen = 1.0
         """Share of the spikes that the density tells which may not have been found by earlier searches."""
         self._downhill = (Downhill(), Downhill())  # by sign of U
@@ -111,10 +111,14 @@ class Belief:
     # ------------------------------------------------------------ background
 
     def begin(self) -> None:
-        """Forget the spikes met: other weights are drawn, or the point has moved."""
+        """Search anew, where any spike may be unfound: other weights are drawn, or the point has moved."""
+        self._learned += 1
+        self.unseen = 1.0
+
+    def forget(self) -> None:
+        """Forget the spikes met: f is of another size now."""
         self._learned += 1
         self.sizes.forget()
-        self.unseen = 1.0
 
     def meet(self, size: float) -> None:
         """Take in the derivative of a coordinate found."""

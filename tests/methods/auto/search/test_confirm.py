@@ -119,6 +119,43 @@ class TestDown:
         assert len(spent) <= 4
         assert spent == sorted(spent, reverse=True)
 
+    @pytest.mark.parametrize("single", [True, False])
+    def test_an_edge_on_the_way_down_is_no_curvature(self, single: bool) -> None:
+        """Behind it f is flat: there others hold it up. What it is before the edge says where to go."""
+        confirmation = Confirmation(self.differences(3.0), believing(), Walls())
+        edge = candidate(-1.0, single=single)
+        answer, requests = asked(confirmation, edge, lambda x: max(0.05 * x * x - x, -0.4))
+        assert lengths(requests) == pytest.approx([3.0, 0.4])
+        assert isinstance(answer, Found)
+        assert answer.curvature == pytest.approx(0.1)
+
+    def test_an_edge_that_looks_like_an_odd_curvature_is_none(self) -> None:
+        """f has fallen by half of what the slope says; others that were met bend a tenth as much."""
+        differences = self.differences(0.1)
+        for _ in range(constants.FEW):
+            differences.curvatures.meet(0.1)
+        confirmation = Confirmation(differences, believing(), Walls())
+        answer, requests = asked(confirmation, candidate(-1.0), lambda x: max(0.05 * x * x - x, -1.0))
+        assert lengths(requests) == pytest.approx([3.0, 1.0])
+        assert isinstance(answer, Found)
+        assert answer.curvature == pytest.approx(0.1)
+
+    def test_a_curvature_that_is_odd_and_one_all_the_same_is_taken(self) -> None:
+        differences = self.differences(0.1)
+        for _ in range(constants.FEW):
+            differences.curvatures.meet(0.1)
+        confirmation = Confirmation(differences, believing(), Walls())
+        answer, requests = asked(confirmation, candidate(-1.0), lambda x: 0.22 * x * x - x)
+        assert len(requests) == 2
+        assert isinstance(answer, Found)
+        assert answer.curvature == pytest.approx(0.44)
+
+    def test_what_falls_by_little_in_proportion_is_another_coordinate(self) -> None:
+        confirmation = Confirmation(self.differences(3.0), believing(), Walls())
+        answer, requests = asked(confirmation, candidate(-1.0, single=False), lambda x: -0.05 * x)
+        assert isinstance(answer, Wrong)
+        assert len(requests) == 2
+
     def test_a_curvature_below_the_rounding_of_f_is_unknown(self) -> None:
         """Here f is ten, and rounded at 4e-15."""
         spent, answer = self.asked(lambda x: 5e-14 * x * x - x, -1.0, first=0.1)

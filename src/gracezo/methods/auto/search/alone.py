@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 
 import numpy as np
@@ -92,11 +92,12 @@ class Found:
 
 @dataclass(frozen=True)
 class Kink:
-    """A coordinate of no use: uphill on both sides, or level; and the slope that its group showed."""
+    """A coordinate of no use: uphill on both sides, or else level; and the slope that its group showed."""
 
     coordinate: int
     taken: float
     blur: float = 0.0
+    uphill: bool = True
 
 
 class KinksMet:
@@ -114,10 +115,11 @@ class KinksMet:
     def __bool__(self) -> bool:
         return bool(self.all)
 
-    def note(self, coordinate: int) -> None:
-        """Take in one more."""
+    def note(self, coordinate: int, uphill: bool = True) -> None:
+        """Take in one more; one that is level may lead down once others have moved, and is not left out."""
         self.all.add(coordinate)
-        self._left_out.add(coordinate)
+        if uphill:
+            self._left_out.add(coordinate)
 
     @property
     def left_out(self) -> IntArray:
@@ -352,3 +354,25 @@ def parabola(one: tuple[float, float], two: tuple[float, float]) -> tuple[float,
     (far, there), (near, here) = one, two
     curvature = 2.0 * (there / far - here / near) / (far - near)
     return here / near - 0.5 * near * curvature, curvature
+
+
+def behind_a_kink(
+    one: tuple[float, float], two: tuple[float, float], least: float
+) -> tuple[float, float] | None:
+    """Return how steep f falls on the other side of a kink, and how far to look; None if by `least` or less.
+
+    That is said by the parabola through two lengths and by how much f has changed there.
+
+    >>> behind_a_kink((4.0, 8.0), (2.0, 0.0), 1e-9)
+    (2.0, 1.0)
+    """
+    slope, curvature = parabola(one, two)
+    if slope >= 0.0 or not 0.5 * slope**2 > least * curvature > 0.0:
+        return None
+    return -slope, -slope / curvature
+
+
+def bent(near: Found, curvature: float) -> Found:
+    """Return what was found near by with its curvature, which was seen farther away."""
+    error = math.hypot(near.error, 0.5 * near.length * curvature)
+    return near if math.isnan(curvature) else replace(near, curvature=curvature, error=error, length=0.0)

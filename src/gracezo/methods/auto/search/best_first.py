@@ -101,6 +101,7 @@ class Search:
         That is another one where f jumps there.
         """
         past = self._clear()
+        self.belief.forget()
         if not len(coordinates):
             return at
         self.partition = self._partitioned(coordinates, rng, past, 1.0 / constants.SMALL)
@@ -270,7 +271,7 @@ class Search:
         if outcome.taken is not None:
             partition.take(outcome.taken)
         if outcome.kink is not None:
-            self.kinks.note(outcome.kink.coordinate)
+            self.kinks.note(outcome.kink.coordinate, outcome.kink.uphill)
         if outcome.found is not None:
             self._take_out(outcome.found)
             self._found(outcome.found)

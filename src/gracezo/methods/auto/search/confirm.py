@@ -28,7 +28,7 @@ from gracezo.methods.auto.belief import Belief
 from gracezo.methods.auto.instrument.central import Pairs
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.instrument.look import Change, Request, Room, Stencil
-from gracezo.methods.auto.search.alone import Candidate, Found, Kink, Wrong, parabola
+from gracezo.methods.auto.search.alone import Candidate, Found, Kink, Wrong, behind_a_kink, bent, parabola
 
 Answer: TypeAlias = Found | Kink | Wrong
 Confirming: TypeAlias = Generator[list[Request], list[Change], Answer]
@@ -74,17 +74,30 @@ class Confirmation:
         look = self._halfway if self.complete and pairs is None else self._down
         return (yield from look(candidate)) or (yield from self._touch(candidate))
 
-    def _check(self, candidate: Candidate) -> Generator[list[Request], list[Change], bool]:
-        """Look at a doubtful candidate near by, where f must fall by its slope; true before a wall.
+    def _nearer(
+        self, candidate: Candidate, length: float, change: float, curvature: float, bent: bool
+    ) -> Generator[list[Request], list[Change], float | None]:
+        """Look nearer at one that is in doubt; return its curvature, None if f does not fall by its slope.
 
-        Far away f may fall along any coordinate, and the wrong one would be taken for confirmed.
+        Far away f may fall along any coordinate, and a wrong one would be taken for confirmed. And f may
+        have an edge on the way, behind which it is flat: far away that looks like an odd curvature.
         """
-        slope = candidate.slope
-        length = constants.UNSEEN * constants.CONFIRM * abs(slope) / self.differences.newton(slope)
-        if length > self.walls.room(candidate.coordinate, slope):
-            return True
-        (change,) = yield [Request(candidate.move(length), Role.CONFIRM)]
-        return change.ahead <= -0.5 * length * abs(slope)
+        differences, slope = self.differences, abs(candidate.slope)
+        if candidate.doubtful and self._surprising(candidate, length, change):
+            near = constants.UNSEEN * constants.CONFIRM * slope / differences.newton(slope)
+        elif bent and differences.curvatures.odd(curvature):
+            near = -change / slope
+        else:
+            return curvature
+        if differences.pairs is not None or near > self.walls.room(candidate.coordinate, candidate.slope):
+            return curvature
+        (answer,) = yield [Request(candidate.move(near), Role.CONFIRM)]
+        missed = answer.ahead + near * slope
+        if missed > 0.5 * near * slope:
+            return None
+        error, bend = differences.rounding + near * candidate.error, 2.0 * missed / near**2
+        edge = missed > constants.TRUST * error and bend < constants.CLEARLY * curvature
+        return bend if edge else curvature
 
     # ------------------------------------------------------------ for the sake of the slope
 
@@ -126,7 +139,7 @@ class Confirmation:
         if not isinstance(near, Found) or self.belief.sizes.typical or self.differences.curvatures.known:
             return near
         far = yield from self._halfway(replace(candidate, slope=near.slope, error=near.error))
-        return _bent(near, far.curvature) if isinstance(far, Found) else near
+        return bent(near, far.curvature) if isinstance(far, Found) else near
 
     def _halfway(self, candidate: Candidate) -> MayConfirm:
         """Look half way, by orders of magnitude, from where the sums looked to where f is another one.
@@ -156,7 +169,7 @@ class Confirmation:
         sure = yield from self._near(candidate, *ahead)
         if isinstance(sure, Found) and sure.slope * slope > 0.0:
             curvature = 2.0 * (change + length * abs(sure.slope)) / length**2
-            return _bent(sure, curvature) if differences.bend(curvature, length, sure.error) else sure
+            return bent(sure, curvature) if differences.bend(curvature, length, sure.error) else sure
         self.belief.tried(candidate.side, False)
         uphill = change >= constants.CLEARLY * linear and not candidate.doubtful
         return Kink(candidate.coordinate, slope) if candidate.single or uphill else Wrong()
@@ -194,22 +207,24 @@ class Confirmation:
                     # Probed uphill, confirmed downhill: a kink may lie between, with another slope behind it.
                     first, wanted = (length, change), 0.5 * length
                     continue
-                surprising = candidate.doubtful and self._surprising(candidate, length, change)
-                if surprising and differences.pairs is None and not (yield from self._check(candidate)):
-                    return Wrong()
                 taken = abs(slope)
                 if first is None:
                     taken, curvature = self._shared(candidate, length, change)
                     steepness = taken
+                believed = yield from self._nearer(candidate, length, change, curvature, short)
+                if believed is None:
+                    return Wrong()
                 seen = length >= constants.CLEARLY * wanted  # or else a wall was too near to see it
                 signed = (math.copysign(steepness, slope), math.copysign(taken, slope))
-                most = math.inf if failed is None else failed[0]
-                return self._confirmed(candidate, *signed, curvature if seen else math.nan, length, most)
+                most = math.inf if failed is None or failed[1] < 0.0 else failed[0]
+                return self._confirmed(candidate, *signed, believed if seen else math.nan, length, most)
             shorter = 0.0 if first is not None else self._shorter(candidate, failed, length, change)
             if shorter > 0.0:
                 failed, wanted = (length, change), shorter
                 continue
-            behind = None if first is not None else self._behind(candidate, failed, (length, change))
+            sought = self.thorough and first is None and candidate.side and candidate.single
+            least = constants.TRUST * differences.rounding
+            behind = behind_a_kink(failed, (length, change), least) if sought and failed else None
             if behind is not None:
                 first, (steepness, wanted) = (length, change), behind
                 slope = math.copysign(steepness, slope)  # that is all that it promises
@@ -217,7 +232,7 @@ class Confirmation:
             self.belief.tried(candidate.side, False)
             if candidate.single or change >= constants.CLEARLY * linear:
                 # Uphill on this side too: a kink. It is no use, but it is accounted for.
-                return Kink(candidate.coordinate, candidate.slope)
+                return Kink(candidate.coordinate, candidate.slope, uphill=change > 0.0)
             return Wrong()
 
     def _confirmed(
@@ -277,11 +292,17 @@ class Confirmation:
         slope, near = abs(candidate.slope), self._seen_at(candidate)
         halfway = math.sqrt(length * near) if length > near / constants.UNSEEN else 0.0
         if failed is None:
+            # Flat behind an edge, f would be as low where the tangent has come down as far.
+            edge = -change / slope
             parabola = 0.25 * length * length * slope / (change + length * slope)
-            return parabola if parabola > near else halfway
-        if not candidate.single and change < constants.CLEARLY * length * slope:
-            return 0.0  # next to flat: more likely the wrong coordinate
+            nearer = edge if edge > constants.UNSEEN * length else parabola
+            return nearer if nearer > near else halfway
         far, there = failed
+        # What falls as much nearer by, and is flat behind that, has an edge; what falls in proportion is
+        # another coordinate.
+        edge = change < -constants.TRUST * self.differences.rounding and change * far < 2.0 * there * length
+        if not (candidate.single or edge) and change < constants.CLEARLY * length * slope:
+            return 0.0  # next to flat: more likely the wrong coordinate
         rise = (there - change) / (far - length)
         turn = (rise * length - change) / (rise + slope)
         if turn > (1.0 - constants.UNSEEN) * length or rise * length < constants.CLEARLY * change:
@@ -291,7 +312,7 @@ class Confirmation:
         believed = not candidate.side and candidate.single and self.belief.rate(0) > 0.5
         certain = self.thorough or believed
         curvatures = self.differences.curvatures
-        bend = 0.0 if certain or not curvatures.known else curvatures.typical
+        bend = 0.0 if certain or edge or not curvatures.known else curvatures.typical
         seen = turn * slope > constants.TRUST * self.differences.rounding
         return turn if seen and turn > bend * far * length / (rise + slope) else 0.0
 
@@ -300,19 +321,6 @@ class Confirmation:
         weight = candidate.weight
         look = self.differences.across(weight**2, weight * candidate.slope, room=candidate.room)
         return look.eps * abs(weight)
-
-    def _behind(
-        self, candidate: Candidate, failed: tuple[float, float] | None, last: tuple[float, float]
-    ) -> tuple[float, float] | None:
-        """Return how steep f falls on the other side of a kink, if by little, and how far to look for it."""
-        if not self.thorough or failed is None or not candidate.side or not candidate.single:
-            return None
-        slope, curvature = parabola(failed, last)
-        steepness = -slope
-        least = constants.TRUST * self.differences.rounding
-        if steepness <= 0.0 or not 0.5 * steepness**2 > least * curvature > 0.0:
-            return None
-        return steepness, steepness / curvature
 
     # ------------------------------------------------------------ noise and walls
 
@@ -387,9 +395,3 @@ class Confirmation:
         if abs(value - sum_) > constants.CLEARLY * abs(sum_) + constants.TRUST * error:
             return Wrong()
         return Found(candidate.coordinate, slope, error / abs(weight), math.nan, slope)
-
-
-def _bent(near: Found, curvature: float) -> Found:
-    """Return what was found near by with its curvature, which was seen farther away."""
-    error = math.hypot(near.error, 0.5 * near.length * curvature)
-    return near if math.isnan(curvature) else replace(near, curvature=curvature, error=error, length=0.0)
