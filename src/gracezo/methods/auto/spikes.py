@@ -48,25 +48,23 @@ class Sizes:
         self._each: list[list[float]] = []  # the same, one by one
         self.typical = 0.0
         """The median of those met; zero while there is none."""
+        self.largest = 0.0
+        """The largest of those met lately."""
 
     def forget(self) -> None:
         """Forget those met."""
-        self._met, self._standing, self.typical = [], [], 0.0
+        self._met, self._standing, self.typical, self.largest = [], [], 0.0, 0.0
         self._nodes, self._each = np.zeros((3, 0)), []
 
     def meet(self, size: float, tau: float) -> None:
         """Take in one more, above a background τ."""
         self._met.append(size)
+        self.largest = max(self._lately)
         self.stand_out(tau)
 
     @property
     def _lately(self) -> list[float]:
         return self._met[-constants.WINDOW :]
-
-    @property
-    def largest(self) -> float:
-        """The largest of those met lately."""
-        return max(self._lately, default=0.0)
 
     @property
     def novelty(self) -> float:
@@ -215,10 +213,16 @@ class Density:
         """Learn from labels asked on a set of n."""
         self._learn(self._chances(n)[2], decoded)
 
-    def saw_split(self, n: float, one_sided: bool, parts: int = 2) -> None:
-        """Learn from a set of n cut into equal parts: whether one of them holds everything."""
+    def saw_split(self, n: float, one_sided: bool, parts: int = 2, little: float = 0.0) -> None:
+        """Learn from a set of n cut into equal parts: whether one of them holds everything, or seems to.
+
+        Of sums over many one is that `little` beside another by chance, too: their ratio is Cauchy's. A
+        search that opens all groups in any case leaves that out.
+        """
         rate = np.minimum(self._rho * n, _LARGEST)
-        self._learn(parts * np.expm1(rate / parts) / np.expm1(rate), one_sided)
+        holds = parts * np.expm1(rate / parts) / np.expm1(rate)
+        by_chance = (4.0 / math.pi * math.atan(little)) ** (parts - 1)
+        self._learn(holds + (1.0 - holds) * by_chance, one_sided)
 
     def _learn(self, chance: np.ndarray, happened: bool) -> None:
         likelihood = chance if happened else 1.0 - chance

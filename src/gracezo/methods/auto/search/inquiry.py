@@ -339,7 +339,8 @@ class Inquiries:
         if not one_sided and abs(group.u) < constants.UNSEEN * belief.sizes.typical:
             pass  # what is far smaller than the spikes met tells nothing of how many there are
         elif not informed:
-            belief.density.saw_split(group.spread, one_sided, len(parts))
+            little = 0.0 if self.complete else constants.LITTLE
+            belief.density.saw_split(group.spread, one_sided, len(parts), little)
         elif several is Several.NO:
             belief.density.saw_labels(group.spread, one_sided)
         if one_sided:

@@ -159,7 +159,7 @@ class Bandit:
         way = account.way
         try:
             if isinstance(way, Sparse):
-                moved = yield from way.leg(at, lambda: self._far_pays(at, self._ledger.rounds - before))
+                moved = yield from way.leg(at, lambda: self._breaks_off(at, self._ledger.rounds - before))
             else:
                 moved = yield from way.leg(at)
         except OutOfQueries:
@@ -261,8 +261,10 @@ class Bandit:
                 rival.wait(self._ledger.rounds, self._window)
                 self._trial = None
             return
-        # Who has brought nothing yet may be about to, for as long as a gradient takes.
+        # Who has brought nothing yet may be about to, for as long as a gradient takes. Without a pair, the
+        # first step along a gradient says little of those that follow.
         brief = max(self._window // constants.PARTS, constants.WINDOW) if rate > 0.0 else self._window
+        brief = tried.span if trial.reasoned and rate > 0.0 else brief
         if record.rounds < brief:
             return
         tried.end()
@@ -295,16 +297,31 @@ class Bandit:
                 self._turn(account, None if account.way is ways.working else present, reason)
                 return
 
-    def _reason(self, account: Account, at: Point) -> bool:
-        """Whether there is reason to try a way now."""
+    def _breaks_off(self, at: Point, since: int) -> bool:
+        """Whether the sparse way, on a leg since so many rounds, is to make room for another one at once."""
+        if self._far_pays(at, since):
+            return True
+        if not self._contested or self._trial is not None or not self._searched_enough(at, since):
+            return False
+        ways = self._ways.dense, self._ways.coordinates, self._ways.working
+        others = [self._accounts[way] for way in ways]
+        return any(self._reason(other, at, since) and self._may_be_tried(other, at) for other in others)
+
+    def _searched_enough(self, at: Point, since: int) -> bool:
+        """Whether the sparse way has searched long enough to know that another one is cheaper."""
+        return self._present.record.rounds + since >= constants.WINDOW and self._cheaper(at)
+
+    def _reason(self, account: Account, at: Point, since: int = 0) -> bool:
+        """Whether there is reason to try a way now, the present one being on a leg since so many rounds."""
         present = self._present
         if present.way is self._ways.sparse:
             # Slopes that jump are no guide; then values along single coordinates are.
             working, sparse = self._ways.working, self._ways.sparse
-            fit: Way = self._ways.coordinates if sparse.mostly_kinked else self._ways.dense
+            unkinked = working.kinked is False and sparse.begun_on_kinks  # as samples have shown
+            fit: Way = self._ways.coordinates if sparse.mostly_kinked and not unkinked else self._ways.dense
             if working.kinked or (sparse.begun_on_kinks and working.kinked is None):
                 fit = working
-            return account.way is fit and present.record.rounds >= constants.WINDOW and self._cheaper(at)
+            return account.way is fit and self._searched_enough(at, since)
         dense, working = self._ways.dense, self._ways.working
         if present.way in (self._ways.coordinates, working) or account.way in (dense, working):
             return False

@@ -166,7 +166,8 @@ class Dense:
 
     def _along(self, at: Point, path: Path) -> Steps[Point]:
         batch, rounds = self._ledger.batch, self._ledger.rounds_of(len(self._coordinates))
-        moved, t = yield from lowest_along(at, path, batch, rounds, self._differences.noise)
+        unknown = not len(self._model)
+        moved, t = yield from lowest_along(at, path, batch, rounds, self._differences.noise, unknown)
         if moved is at:
             return at
         # A step that was made longer has shown that f bends by as much less: that is no reason for damping.

@@ -70,8 +70,7 @@ class Sparse:
         self._hidden = False  # whether sums over these show slopes that noise hides
         self._again: Again | None = None  # the last point of a noisy f that was measured anew
         self._agreed: Point | None = None  # where another way has seen that nothing leads down
-        self.share = 0.0
-        """The share of the coordinates that matter, as a mean over the last questions of the search."""
+        self._share = (0.0, 0.0)  # of the coordinates that matter, summed over questions, and their number
         self.done = False
         """Whether there is nothing left to ask where it is."""
 
@@ -244,6 +243,12 @@ class Sparse:
         return self._parts.problem.free
 
     @property
+    def share(self) -> float:
+        """The share of the coordinates that matter, as a mean over the last questions of the search."""
+        total, questions = self._share
+        return total / questions if questions else 0.0
+
+    @property
     def rounds(self) -> int:
         """What it takes to find the coordinates that matter."""
         return self._parts.ledger.rounds_of(math.ceil(constants.EACH * self.share * self.size))
@@ -289,7 +294,8 @@ class Sparse:
             before = ledger.rounds
             heard = yield from answered(at, requests)
             parts.timing.spend(ledger.rounds - before, ledger.rounds_of(refreshing))
-            self.share += (parts.search.dense - self.share) / constants.WINDOW
+            (total, number), keep = self._share, 1.0 - 1.0 / constants.WINDOW
+            self._share = keep * total + parts.search.dense, keep * number + 1.0
             parts.stepper.lowest_met.note(at, heard, self._start.value - at.value)
         return at
 

@@ -189,11 +189,11 @@ class WorkingSets:
     ) -> Steps[tuple[IntArray, FloatArray]]:
         """Look at a few of the free coordinates on both sides; return which, and how f has changed ahead.
 
-        And behind, in a second row. Where few are free, these are too large a part of them: there are none,
-        unless those met have kinks where the run began.
+        And behind, in a second row. Where few are free, these are too large a part of them: there are none
+        but for the first time.
         """
-        suspected = self.kinked is None and self._sparse.begun_on_kinks and not self.ended(at)
-        n = min(constants.DRAWN, len(free) // (1 if suspected else constants.DRAWN))
+        first = self.kinked is None and not self.ended(at)
+        n = min(constants.DRAWN, len(free) // (1 if first else constants.DRAWN))
         if 2 * n < constants.DRAWN:
             return free[:0], np.zeros((2, 0))
         some = self._rng.choice(free, n, replace=False)
@@ -219,12 +219,12 @@ class WorkingSets:
         if here is not self._slopes.at:
             self._members = None
             self._model.forget()
-        self._slopes.centre(here)
-        while True:
+        if self.kinked is None:
+            yield from self._sample(here)
+        while self.kinked is not False:
             if self._members is None or not (self._slopes.all_known or self._worth(here, self._members)):
                 yield from self._choose(here)
-            if not self.kinked:
-                return here
+                continue
             moved = yield from self._step(here)
             if self._misled(moved):
                 self.kinked = False
@@ -238,7 +238,18 @@ class WorkingSets:
                 self._failed = here
                 if self.held(here) is None:
                     self._hand_over(here)
-                return here
+                break
+        return here
+
+    def _sample(self, at: Point) -> Steps[None]:
+        """Look at a few where the run began on both sides: a search may have taken them for kinks wrongly.
+
+        It knows slopes from before the last steps, and where others have changed these, f rises.
+        """
+        standing = np.flatnonzero(self._slopes.orthants.standing(self._slopes.centre(at)))
+        some = self._rng.choice(standing, min(constants.DRAWN, len(standing)), replace=False)
+        yield from self._slopes.measure(at, some)
+        self.kinked = None if self._slopes.kinked else False
 
     def _worth(self, here: Point, members: IntArray) -> bool:
         """Whether the working set still promises as much as the others did when it was chosen."""
