@@ -149,3 +149,21 @@ def test_a_minimax_on_hidden_coordinates_is_solved_but_not_claimed() -> None:
         assert left < 1e-4 or not result.success, (seed, left, result.message)
         solved.append(left < 1e-4)
     assert sum(solved) >= 4
+
+
+@pytest.mark.parametrize("seed", [0, 1, 3])
+def test_no_step_of_plain_differences_is_to_bring_more_than_all_of_f(seed: int) -> None:
+    """Curvatures are lost in rounding where f is a difference of larger numbers: steps went 1e28 away."""
+    rng = np.random.default_rng(seed)
+    place, goal, weights = rng.choice(60, 10, replace=False), rng.uniform(-1, 1, 10), rng.uniform(0.5, 2, 10)
+    farthest = 0.0
+
+    def f(x: FloatArray) -> float:
+        nonlocal farthest
+        farthest = max(farthest, float(np.abs(x).max()))
+        y = x[place] - goal
+        return float(weights @ (np.cosh(y) - 1.0) + 0.3 * ((y[1:] - y[:-1]) ** 2).sum())
+
+    result = gracezo.minimize(f, np.zeros(60), max_queries=1200, seed=seed)
+    assert farthest < 10.0
+    assert result.fun < 1e-9

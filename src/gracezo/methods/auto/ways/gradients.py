@@ -147,7 +147,9 @@ class Dense:
             self._model.learn(self._made.step, slopes - self._made.slopes, self._made.expected)
         self._slopes = slopes
         self.gradients += 1
-        return (yield from self._step(at, curvatures))
+        # Curvatures that were lost in rounding are none: no step is to promise many times all of f.
+        least = constants.NEGLIGIBLE**2 * self._differences.least_curvature(float(np.linalg.norm(slopes)))
+        return (yield from self._step(at, np.maximum(curvatures, least)))
 
     def _step(self, at: Point, curvatures: FloatArray) -> Steps[Point]:
         """Step along the model's path; where that leads uphill, once more without what it has learned."""
