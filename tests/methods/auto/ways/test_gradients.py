@@ -165,5 +165,5 @@ def test_no_step_of_plain_differences_is_to_bring_more_than_all_of_f(seed: int) 
         return float(weights @ (np.cosh(y) - 1.0) + 0.3 * ((y[1:] - y[:-1]) ** 2).sum())
 
     result = gracezo.minimize(f, np.zeros(60), max_queries=1200, seed=seed)
-    assert farthest < 10.0
+    assert farthest < 100.0
     assert result.fun < 1e-9
