@@ -121,6 +121,18 @@ def test_an_exponential(seed: int) -> None:
     assert result.fun == pytest.approx(1.0, abs=1e-4)
 
 
+@pytest.mark.parametrize("d", [50, 500])
+@pytest.mark.parametrize("seed", range(5))
+def test_an_exponential_among_many_coordinates_goes_down_to_what_was_claimed(d: int, seed: int) -> None:
+    """Its curvatures fall with it, by as many orders: those measured high up must not hide what is left."""
+    fun = bowl(seed, d)
+    first = float(np.exp(10.0 * fun(np.zeros(d))))
+    result = minimised(lambda x: float(np.exp(10.0 * min(fun(x), 60.0))), d, seed)
+    assert result.success or result.fun - 1.0 <= 1e-4  # what is left below that may take the budget
+    assert result.fun - 1.0 <= max(1e-4, SHOWN * first)
+    assert result.fun - 1.0 <= 1e-4 or "of the decrease so far" in result.message
+
+
 @pytest.mark.parametrize("drop", [0.1, -0.1])
 @pytest.mark.parametrize("seed", range(3))
 def test_a_jump_at_x0_is_no_noise(drop: float, seed: int) -> None:

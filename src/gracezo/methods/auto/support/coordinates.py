@@ -143,6 +143,10 @@ class Support:
                 self.curvatures[j] = curvature
         self._blind[members] = 0.0
 
+    def flatten(self, member: int, curvature: float) -> None:
+        """Take a lesser curvature, where f is of another size."""
+        self.curvatures[member] = curvature
+
     def bent(self, member: int, curvature: float) -> None:
         """Take in a curvature that a look has shown."""
         self.curvatures[member] = curvature

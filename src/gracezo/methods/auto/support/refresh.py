@@ -10,7 +10,8 @@ that has stopped to matter rests in an unopened set and costs nothing.
 A coordinate whose curvature was guessed has, after a step, a slope that is as
 uncertain as the guess. As soon as that may hide more than a query brings
 elsewhere, it is asked alone, and tells the curvature: the model is wrong, and it
-is known where.
+is known where. Where f is so much smaller than it was that curvatures may be, too,
+they are measured anew.
 """
 
 from __future__ import annotations
@@ -247,14 +248,41 @@ class Refresh:
 
     def _bend(self, member: int) -> Request:
         """Ask the curvature of one whose slope is known, on its way down."""
-        support, slope = self.support, float(self.support.slopes[member])
-        length = constants.CONFIRM * abs(slope) / float(support.diagonal[member])
+        support = self.support
+        length = constants.CONFIRM * abs(support.slopes[member]) / support.diagonal[member]
+        return self._look(member, float(length), lambda curvature: support.bent(member, curvature))
 
-        def absorb(change: Change) -> None:
-            support.bent(member, 2.0 * (change.ahead + length * abs(slope)) / length**2)
+    def lesser(self) -> list[Request]:
+        """Return queries that show which curvatures are clearly less, now that f is of another size.
+
+        Each looks so far that f would change by all of itself, were its curvature still what it was. It may
+        be less by as many orders as f is, down to what is uncertain of a slope.
+        """
+        support, differences, walls = self.support, self._differences, self._walls
+        support.kinks.grow(len(support))
+        old, size = support.smooth, differences.values.magnitude
+        lengths = np.sqrt(2.0 * size / old)
+        least = 2.0 * constants.TRUST * math.sqrt(differences.rounding / size) * old
+        free = np.isnan(support.kinks.places) & (walls.rooms(support.indices, support.slopes) >= lengths)
+
+        def asked(member: int) -> Request:
+            def absorb(curvature: float) -> None:
+                if curvature < constants.CLEARLY * old[member]:
+                    support.flatten(member, max(curvature, float(least[member])))
+
+            return self._look(member, float(lengths[member]), absorb)
+
+        return [asked(member) for member in np.flatnonzero(free).tolist()]
+
+    def _look(self, member: int, length: float, absorb: Callable[[float], None]) -> Request:
+        """Return the query that shows a curvature, so far downhill."""
+        slope = float(self.support.slopes[member])
+
+        def heard(change: Change) -> None:
+            absorb(2.0 * (change.ahead + length * abs(slope)) / length**2)
 
         step = -float(np.copysign(length, slope))
-        return Request(Few(support.indices[member : member + 1], np.array([step])), Role.CONFIRM, absorb)
+        return Request(Few(self.support.indices[member : member + 1], np.array([step])), Role.CONFIRM, heard)
 
     def _dearest(self, lost: FloatArray, limit: int, rate: float) -> list[int]:
         """Return up to `limit` that may lose more than a query brings elsewhere, the dearest first."""

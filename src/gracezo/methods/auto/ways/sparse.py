@@ -166,13 +166,30 @@ class Sparse:
         else:
             least = max(problem.tol or 0.0, SHOWN) * fallen
             least = max(least, self.differences.values.rounding_error / constants.SMALL)
-            small = least < abs(at.value) <= constants.SMALL * self.differences.scale and not self.kinked
+            small = least < abs(at.value) <= constants.SMALL * self.differences.scale
         if not small:
             return False
+        exact = self.noise == 0.0
         self.differences.forget()
+        if exact:
+            yield from self._bend_again(at)
         self._relocate(at)
         yield from self._parts.search.begin(at, noise, *self._agenda.begin())
         return True
+
+    def _bend_again(self, at: Point) -> Steps[None]:
+        """See whether curvatures of the support are less by now, unless that would take too many queries.
+
+        Those of an exponential fall with it by as many orders. Too large ones would hide what slopes promise.
+        """
+        parts = self._parts
+        requests = parts.refresh.lesser()
+        if not requests or constants.CLEARLY * parts.ledger.queries < len(requests):
+            return
+        before = parts.support.smooth.copy()
+        yield from answered(at, requests)
+        if (parts.support.smooth < before).any():
+            parts.stepper.forget()
 
     @property
     def mixed(self) -> bool:

@@ -323,6 +323,10 @@ class Stepper:
         self._support.loosen()
         self._arrive(at)
 
+    def forget(self) -> None:
+        """Forget how slopes have changed where f was of another size."""
+        self._model.forget()
+
     def _arrive(self, at: Point) -> None:
         """Go on around another point."""
         self._search.centre(at)
