@@ -30,6 +30,22 @@ def test_blocks_bring_at_once_what_single_pixels_bring_one_by_one() -> None:
     assert set(np.unravel_index(blocks.support, (40, 40))[0]) == set(range(8, 16))
 
 
+@pytest.mark.parametrize("offset", [0.0, 5.0])
+@pytest.mark.parametrize("seed", range(5))
+def test_where_groups_reach_all_that_there_is_the_end_is_judged_beside_the_beginning(
+    seed: int, offset: float
+) -> None:
+    """The last stage begins at the minimum: beside f there, rounding would hide everything."""
+    pattern = np.zeros((24, 24))
+    pattern[8:12, 20:24] = 1.0
+    result = gracezo.minimize(
+        lambda x: offset + float(((x - pattern) ** 2).sum()), np.zeros((24, 24)), groups=(4, 4), seed=seed
+    )
+    assert result.success
+    assert result.fun - offset < 1e-11
+    assert result.nfev <= 250
+
+
 def test_what_groups_cannot_reach_is_reached_in_the_end() -> None:
     labels = np.arange(1600).reshape(40, 40) // 160
     result = gracezo.minimize(picture, np.zeros((40, 40)), groups=labels, seed=2, target=1e-9)

@@ -40,6 +40,8 @@ class Problem:
         says so.
     groups : ndarray of int or None
         The group of each coordinate, counted from 0, when the user says which move together.
+    first : float or None
+        f where the whole run began, if this is a later stage of it: beside that its end is judged.
     places : bool
         Whether points are places (`core/places.py`).
     random : bool
@@ -57,7 +59,7 @@ class Problem:
     scale: FloatArray | None = None
     tol: float | None = None
     groups: IntArray | None = None
-
+    first: float | None = None
     places: bool = False
 
     @property

@@ -70,7 +70,7 @@ class Units:
         else:
             sizes = _powers(sizes, at.x)
         alike = bool((sizes == sizes[0]).all())
-        candidates = [abs(at.value), problem.noise or 0.0]
+        candidates = [abs(problem.first or 0.0), abs(at.value), problem.noise or 0.0]
         if problem.known is not None:
             candidates.append(float(np.abs(problem.known[1]).max()))
         unit = next(map(_power, filter(None, candidates)), 0.0)
@@ -95,6 +95,7 @@ class Units:
             bounds=box,
             known=None if known is None else (self._into(known[0]), known[1] / unit),
             noise=None if problem.noise is None else problem.noise / unit,
+            first=None if problem.first is None else problem.first / unit,
         )
 
     def inward(self, at: Point) -> Point:

@@ -48,18 +48,18 @@ class Grouped:
 
     def run(self, start: Point, key: Key) -> Steps[Finish]:
         """Minimise from `start`."""
-        left = max(self._problem.tol or 0.0, _ENOUGH)
-        rough = replace(self._problem, tol=left)
+        problem = replace(self._problem, first=start.value)
+        rough = replace(problem, tol=max(problem.tol or 0.0, _ENOUGH))
         # A space takes several arrays of d: none outlives its stage.
         finish, at = yield from self._stage(self._space(start.x), rough, start, key.child(1))
         inside = self._space(at.x).inside(np.unique(self._groups[at.x != start.x]))
-        if finish.status != Status.SPENT and 0 < len(inside) < self._problem.d:
-            some = Subspace.of(at.x, inside, self._problem.bounds)
+        if finish.status != Status.SPENT and 0 < len(inside) < problem.d:
+            some = Subspace.of(at.x, inside, problem.bounds)
             finish, at = yield from self._stage(some, rough, at, key.child(2))
             del some
         if finish.status == Status.SPENT:
             return finish
-        return (yield from self._make(self._problem).run(_among_many(at), key.child(3)))
+        return (yield from self._make(problem).run(_among_many(at), key.child(3)))
 
     # ------------------------------------------------------------ one gradient
 

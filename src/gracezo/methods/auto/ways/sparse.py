@@ -126,8 +126,9 @@ class Sparse:
 
     @property
     def first(self) -> float:
-        """The value of f where the run began."""
-        return self._start.value
+        """The value of f where the run began, of which this may be a later stage."""
+        first = self._parts.problem.first
+        return self._start.value if first is None else first
 
     @property
     def value(self) -> float:
@@ -144,6 +145,7 @@ class Sparse:
         problem, search = self._parts.problem, self._parts.search
         self._agenda = Agenda(self._parts, Draws(key))
         self._start = self._here = at
+        self.differences.values.centre(self.first)
         search.centre(at)
         if problem.support is not None:
             self._agenda.suspect(problem.support)
@@ -155,7 +157,7 @@ class Sparse:
 
         That was rounding, or noise: where f is a mean over draws, say, noise falls with it.
         """
-        fallen, problem = self._start.value - at.value, self._parts.problem
+        fallen, problem = self.first - at.value, self._parts.problem
         noise = 0.0 if problem.noise == 0.0 else None
         if self.noise:
             if problem.noise or self.differences.values.coarse or self.noise <= constants.NEGLIGIBLE * fallen:
@@ -242,7 +244,7 @@ class Sparse:
 
     def plainly(self, at: Point) -> float:
         """Return by how much another value has to be lower than that of a point to be plainly so."""
-        differences, fallen = self.differences, self._start.value - at.value
+        differences, fallen = self.differences, self.first - at.value
         least = min(fallen, differences.scale, abs(at.value) / constants.SMALL)
         return max(
             differences.negligible, constants.TRUST * differences.rounding, constants.NEGLIGIBLE * least
@@ -296,7 +298,7 @@ class Sparse:
                 if until():
                     break
                 turn += free.bit_length()
-            requests = self._agenda.next(at, self._start.value - at.value)
+            requests = self._agenda.next(at, self.first - at.value)
             if requests is None:
                 self._here = yield from self._step(at)
                 return self._here
@@ -313,7 +315,7 @@ class Sparse:
             parts.timing.spend(ledger.rounds - before, ledger.rounds_of(refreshing))
             (total, number), keep = self._share, 1.0 - 1.0 / constants.WINDOW
             self._share = keep * total + parts.search.dense, keep * number + 1.0
-            parts.stepper.lowest_met.note(at, heard, self._start.value - at.value)
+            parts.stepper.lowest_met.note(at, heard, self.first - at.value)
         return at
 
     def overhear(self, at: Point, steps: Steps[R]) -> Steps[R]:
@@ -378,7 +380,7 @@ class Sparse:
             parts.search,
             self.differences,
             parts.stepper.confidence.given_up,
-            self._start.value - at.value,
+            self.first - at.value,
             parts.ledger.queries,
             self.free,
             self.walls.box,
