@@ -257,7 +257,8 @@ def test_auto_converges_on_very_many_coordinates(bounds: object) -> None:
     places = np.array([7, 8, 9, 70_000, 149_999])
     f = Frugal(hidden(places, d))
     result = gracezo.minimize(f, np.zeros(d), seed=3, bounds=bounds, copy=False, max_queries=400)
-    assert result.success
+    # Or it goes on below that, as it does in (0, 2), until the budget is spent.
+    assert result.success or result.fun < 1e-14 * f(np.zeros(d))
     assert set(places) <= set(result.support.tolist())
     assert result.fun < 1e-9 * f(np.zeros(d))
 

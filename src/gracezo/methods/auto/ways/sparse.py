@@ -290,7 +290,7 @@ class Sparse:
             return at
         if at is not self._here:
             self._relocate(at)
-        began, free = ledger.rounds, parts.problem.free
+        began, free, fallen = ledger.rounds, parts.problem.free, self.first - at.value
         patience = max(ledger.rounds_of(free // constants.PARTS), constants.WINDOW)
         turn = free.bit_length()  # cuts that lead to one coordinate
         while (spent := ledger.rounds - began) < patience:
@@ -298,7 +298,7 @@ class Sparse:
                 if until():
                     break
                 turn += free.bit_length()
-            requests = self._agenda.next(at, self.first - at.value)
+            requests = self._agenda.next(at, fallen)
             if requests is None:
                 self._here = yield from self._step(at)
                 return self._here
@@ -315,7 +315,7 @@ class Sparse:
             parts.timing.spend(ledger.rounds - before, ledger.rounds_of(refreshing))
             (total, number), keep = self._share, 1.0 - 1.0 / constants.WINDOW
             self._share = keep * total + parts.search.dense, keep * number + 1.0
-            parts.stepper.lowest_met.note(at, heard, self.first - at.value)
+            parts.stepper.lowest_met.note(at, heard, fallen)
         return at
 
     def overhear(self, at: Point, steps: Steps[R]) -> Steps[R]:
