@@ -5,10 +5,13 @@ Here is what a way is, what it offers and has brought, and the one ledger of wha
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass, field
 from typing import NamedTuple, Protocol, TypeVar
 
 from gracezo.core.asks import Point, Steps
 from gracezo.core.steps import noting
+from gracezo.methods.auto import constants
 
 R = TypeVar("R")
 
@@ -75,6 +78,58 @@ class Record:
             if took >= window:
                 break
         return brought / max(took, 1)
+
+
+@dataclass(eq=False)
+class Account:
+    """What is known of a way: what it brought per round when it was made last, and when it may be tried.
+
+    Attributes
+    ----------
+    way
+        The way.
+    span
+        Rounds in which it shows what it brings.
+    rate, lasted
+        Decrease per round of its last turn, and for how many rounds.
+    due
+        The round from which it may be tried again.
+    waits
+        Gradients' worth of rounds that it waits after it has lost, or for want of a reason.
+    """
+
+    way: Way
+    span: int
+    rate: float = 0.0
+    lasted: int = 0
+    due: float = 0.0
+    waits: float = 1.0 / constants.CLEARLY
+    record: Record = field(default_factory=Record)
+    """Of the present turn."""
+
+    def begin(self) -> None:
+        """Begin a turn."""
+        self.record = Record()
+
+    def end(self) -> None:
+        """Close a turn that has brought or cost something."""
+        if self.record.rounds:
+            self.rate, self.lasted = self.record.rate(self.span), self.record.rounds
+
+    def wait(self, rounds: int, window: int) -> None:
+        """Wait from this round on, twice as long the next time; and if it has brought nothing."""
+        if self.rate <= 0.0:
+            self.waits *= 2
+        self.due = rounds + self.waits * window
+        self.waits *= 2
+
+    def retire(self) -> None:
+        """Be tried no more."""
+        self.due = math.inf
+
+    def discredit(self) -> None:
+        """Count what it brought when it was made last for nothing."""
+        self.rate = 0.0
 
 
 class Ledger:

@@ -21,77 +21,25 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from gracezo.core.asks import Decided, Moved, OutOfQueries, Point, Steps
 from gracezo.core.precision import ROOT
 from gracezo.methods.auto import constants
-from gracezo.methods.auto.ways import Ledger, Offer, Record, Way
+from gracezo.methods.auto.ways import Account, Ledger, Offer, Way
 from gracezo.methods.auto.ways.gradients import Dense, Nonsmooth
 from gracezo.methods.auto.ways.sparse import Sparse
 from gracezo.methods.auto.ways.values import Coordinates, Far
 from gracezo.methods.auto.ways.working import WorkingSets
 
 
-@dataclass(eq=False)
-class Account:
-    """What is known of a way: what it brought per round when it was made last, and when it may be tried.
+class Turn(NamedTuple):
+    """Whose turn it is, and against which rival it is on trial, if it is."""
 
-    Attributes
-    ----------
-    way
-        The way.
-    span
-        Rounds in which it shows what it brings.
-    rate, lasted
-        Decrease per round of its last turn, and for how many rounds.
-    due
-        The round from which it may be tried again.
-    waits
-        Gradients' worth of rounds that it waits after it has lost, or for want of a reason.
-    """
-
-    way: Way
-    span: int
-    rate: float = 0.0
-    lasted: int = 0
-    due: float = 0.0
-    waits: float = 1.0 / constants.CLEARLY
-    record: Record = field(default_factory=Record)
-    """Of the present turn."""
-
-    def begin(self) -> None:
-        """Begin a turn."""
-        self.record = Record()
-
-    def end(self) -> None:
-        """Close a turn that has brought or cost something."""
-        if self.record.rounds:
-            self.rate, self.lasted = self.record.rate(self.span), self.record.rounds
-
-    def wait(self, rounds: int, window: int) -> None:
-        """Wait from this round on, twice as long the next time; and if it has brought nothing."""
-        if self.rate <= 0.0:
-            self.waits *= 2
-        self.due = rounds + self.waits * window
-        self.waits *= 2
-
-    def retire(self) -> None:
-        """Be tried no more."""
-        self.due = math.inf
-
-    def discredit(self) -> None:
-        """Count what it brought when it was made last for nothing."""
-        self.rate = 0.0
-
-
-@dataclass(frozen=True, eq=False)
-class Trial:
-    """A way on trial against a rival; whether the search, or a gradient, has told to try it."""
-
-    rival: Account
-    reasoned: bool
+    account: Account
+    rival: Account | None = None
+    reasoned: bool = False
+    """Whether the search, or a gradient, has told to try it."""
 
 
 class Ways(NamedTuple):
@@ -126,8 +74,7 @@ class Bandit:
         self._accounts: dict[Way, Account] = {
             way: Account(way, spans.get(way, 1) * self._window) for way in ways
         }
-        self._present: Account = self._accounts[ways.sparse]
-        self._trial: Trial | None = None  # of the present way
+        self._turn = Turn(self._accounts[ways.sparse])
         self._swept = math.inf  # f where the sparse way has ended among kinks, and all coordinates were swept
 
     def over(self, at: Point) -> bool:
@@ -145,18 +92,21 @@ class Bandit:
         return self._ways.dense.gradients > 1
 
     def _at_its_end(self, at: Point) -> bool:
-        alone = self._present.way is self._ways.sparse and self._trial is None
-        return alone and self._ways.sparse.ended(at)
+        return self._sparse_alone and self._ways.sparse.ended(at)
+
+    @property
+    def _sparse_alone(self) -> bool:
+        """Whether it is the turn of the sparse way, and not as a trial."""
+        return self._turn.account.way is self._ways.sparse and self._turn.rival is None
 
     def leg(self, at: Point) -> Steps[Point]:
         """Go on for a while; return the present point."""
-        last = self._present
-        self._choose(at)
-        account, before = self._present, self._ledger.rounds
-        if account is not last:
-            trial = "" if self._trial is None else f", on trial against that {self._trial.rival.way.name}"
-            yield Decided(f"from here on the way {account.way.name}{trial}")
-        way = account.way
+        last, self._turn = self._turn, self._next(at)
+        account, before = self._turn.account, self._ledger.rounds
+        way, rival = account.way, self._turn.rival
+        if account is not last.account:
+            trial = "" if rival is None else f", on trial against that {rival.way.name}"
+            yield Decided(f"from here on the way {way.name}{trial}")
         try:
             if isinstance(way, Sparse):
                 moved = yield from way.leg(at, lambda: self._breaks_off(at, self._ledger.rounds - before))
@@ -166,7 +116,7 @@ class Bandit:
             if way not in (self._ways.dense, self._ways.working):
                 raise
             account.retire()  # the budget does not reach for a gradient, but another way may go on
-            self._turn(self._accounts[self._ways.sparse])
+            self._turn = self._begin(self._accounts[self._ways.sparse])
             return at
         account.record.note(self._ledger.rounds - before, at.value, moved.value)
         if moved is not at:
@@ -175,32 +125,34 @@ class Bandit:
 
     # ------------------------------------------------------------ the choice
 
-    def _choose(self, at: Point) -> None:
-        """Let another way go on, if there is reason to."""
-        accounts, present, far = self._accounts, self._present, self._ways.far
+    def _next(self, at: Point) -> Turn:
+        """Return whose turn it is now: that of another way, if there is reason to."""
+        turn = self._turn
+        way, record = turn.account.way, turn.account.record
         if self._stopped(at):
             if self.dense:
                 self._ways.nonsmooth.widen()
-            self._turn(accounts[self._ways.nonsmooth])
-        elif self._unswept(at):
+            return self._begin(self._accounts[self._ways.nonsmooth])
+        if self._unswept(at):
             self._swept = at.value
-            accounts[self._ways.dense].discredit()
-            self._turn(accounts[self._ways.coordinates])
-        elif not present.record or not (self._contested or present.way is far or self._far_pays(at)):
-            return
-        elif present.way is self._ways.nonsmooth or present.record.idle or self._ended(present, at):
-            self._close(at)
-        elif self._trial is not None:
-            self._judge(at, self._trial)
-        elif self._far_pays(at):
-            present.end()
-            self._turn(accounts[far], present)
-        else:
-            self._try_another(at)
+            self._accounts[self._ways.dense].discredit()
+            return self._begin(self._accounts[self._ways.coordinates])
+        if not record or not (self._contested or way is self._ways.far or self._far_pays(at)):
+            return turn
+        if way is self._ways.nonsmooth or record.idle or self._ended(turn.account, at):
+            return self._closed(turn, at)
+        if turn.rival is not None:
+            return self._tried(turn, turn.rival, at)
+        return self._challenged(turn, at)
 
-    def _close(self, at: Point) -> None:
-        """Go on without the present way, which has nothing left to do."""
-        closed, sparse = self._present, self._accounts[self._ways.sparse]
+    def _begin(self, account: Account, rival: Account | None = None, reasoned: bool = False) -> Turn:
+        """Begin a turn of a way; on trial, if it is to be compared with another one."""
+        account.begin()
+        return Turn(account, rival, reasoned)
+
+    def _closed(self, turn: Turn, at: Point) -> Turn:
+        """Return who goes on where a way has nothing left to do."""
+        closed, sparse = turn.account, self._accounts[self._ways.sparse]
         closed.end()
         across = closed.way is self._ways.nonsmooth  # along those met: so are its gradients
         met = self._ledger.rounds_of(len(self._ways.sparse.met))
@@ -211,21 +163,19 @@ class Bandit:
             for account in self._accounts.values()
             if account not in (closed, coordinates) and self._goes_on(account, at)
         ]
-        best = max(others, key=lambda account: account.rate, default=sparse)
-        best = best if self._trial is None else self._trial.rival
+        best = turn.rival or max(others, key=lambda account: account.rate, default=sparse)
         if closed is working:  # which has looked at all of them
             coordinates.wait(self._ledger.rounds, self._window)
         if (kinks := self._ways.working.held(at)) is not None:
             self._ways.sparse.agree(at, kinks)
             best = sparse
         if across:
-            self._turn(sparse)
-        elif closed.way is self._ways.dense and self._ways.working.kinked and self._may_be_tried(working, at):
-            self._turn(working)
-        elif closed.way is self._ways.dense and self._may_be_tried(coordinates, at):
-            self._turn(coordinates, best, reasoned=True)
-        else:
-            self._turn(best)
+            return self._begin(sparse)
+        if closed.way is self._ways.dense and self._ways.working.kinked and self._may_be_tried(working, at):
+            return self._begin(working)
+        if closed.way is self._ways.dense and self._may_be_tried(coordinates, at):
+            return self._begin(coordinates, best, reasoned=True)
+        return self._begin(best)
 
     def _ended(self, account: Account, at: Point) -> bool:
         """Whether a way has nothing to offer; what that would be, takes time in two of them."""
@@ -233,7 +183,9 @@ class Bandit:
         if isinstance(way, (Sparse, Dense, WorkingSets)):
             return way.ended(at)
         offer = way.offer(at)
-        return offer is None or (account is self._present and way is self._ways.far and self._wanes(offer))
+        return offer is None or (
+            account is self._turn.account and way is self._ways.far and self._wanes(offer)
+        )
 
     def _offers(self, account: Account, at: Point) -> bool:
         return account.due < math.inf and not self._ended(account, at)
@@ -250,40 +202,42 @@ class Bandit:
         """A rate that is none."""
         return self._ways.sparse.differences.negligible / self._window
 
-    def _judge(self, at: Point, trial: Trial) -> None:
-        """Decide whether the way on trial goes on."""
-        rival, tried, record = trial.rival, self._present, self._present.record
+    def _tried(self, turn: Turn, rival: Account, at: Point) -> Turn:
+        """Return who goes on where a way is on trial."""
+        tried, record = turn.account, turn.account.record
         rate, over = record.rate(tried.span), record.rounds >= tried.span
         bar = rival.rate * min(1.0, rival.lasted / tried.span)
-        bar *= 1.0 if over and not trial.reasoned else constants.CLEARLY
+        bar *= 1.0 if over and not turn.reasoned else constants.CLEARLY
         if rate >= bar if not over else rate >= max(bar, self._least):
-            if over:
-                rival.wait(self._ledger.rounds, self._window)
-                self._trial = None
-            return
+            if not over:
+                return turn
+            rival.wait(self._ledger.rounds, self._window)
+            return Turn(tried)
         # Who has brought nothing yet may be about to, for as long as a gradient takes. Without a pair, the
         # first step along a gradient says little of those that follow.
         brief = max(self._window // constants.PARTS, constants.WINDOW) if rate > 0.0 else self._window
-        brief = tried.span if trial.reasoned and rate > 0.0 else brief
+        brief = tried.span if turn.reasoned and rate > 0.0 else brief
         if record.rounds < brief:
-            return
+            return turn
         tried.end()
         tried.wait(self._ledger.rounds, self._window)
         if rival.way.offer(at) is None:
-            self._turn(self._accounts[self._ways.sparse])
-        else:
-            self._present, self._trial = rival, None  # its turn goes on
+            return self._begin(self._accounts[self._ways.sparse])
+        return Turn(rival)  # its turn goes on
 
-    def _try_another(self, at: Point) -> None:
-        """Put another way on trial, if it has something to offer and there is reason to."""
-        present, rounds, ways = self._present, self._ledger.rounds, self._ways
+    def _challenged(self, turn: Turn, at: Point) -> Turn:
+        """Return the turn of another way, on trial, if it has something to offer and there is reason to."""
+        present, rounds, ways = turn.account, self._ledger.rounds, self._ways
+        if self._far_pays(at):
+            present.end()
+            return self._begin(self._accounts[ways.far], present)
         # Where few coordinates matter, a gradient is not worth its queries, unless so few are those of it.
         # Plain differences bring what slopes promise, unless f has kinks.
         plain = present.way is ways.dense
         well = ways.dense.realised >= constants.CLEARLY if plain else not self._cheaper(at)
         patience = self._window / constants.CLEARLY
         if present.way is ways.working or (well and present.way in (ways.sparse, ways.dense)):
-            patience = constants.CLEARLY**-2 * self._ledger.rounds_of(self._ways.sparse.size)
+            patience = constants.CLEARLY**-2 * self._ledger.rounds_of(ways.sparse.size)
         for account in self._accounts.values():
             if account is present or rounds < account.due or account.way in (ways.nonsmooth, ways.far):
                 continue
@@ -291,17 +245,17 @@ class Bandit:
             late = rounds >= max(account.due, patience) and account.way is not ways.working
             if (reason or late) and self._offers(account, at):
                 present.end()
-                if present.way is self._ways.dense and account.way is self._ways.coordinates:
-                    reason = self._ways.dense.realised < 2.0 * constants.CLEARLY
+                if present.way is ways.dense and account.way is ways.coordinates:
+                    reason = ways.dense.realised < 2.0 * constants.CLEARLY
                 # What others have brought says nothing of kinks.
-                self._turn(account, None if account.way is ways.working else present, reason)
-                return
+                return self._begin(account, None if account.way is ways.working else present, reason)
+        return turn
 
     def _breaks_off(self, at: Point, since: int) -> bool:
         """Whether the sparse way, on a leg since so many rounds, is to make room for another one at once."""
         if self._far_pays(at, since):
             return True
-        if not self._contested or self._trial is not None or not self._searched_enough(at, since):
+        if not self._contested or self._turn.rival is not None or not self._searched_enough(at, since):
             return False
         ways = self._ways.dense, self._ways.coordinates, self._ways.working
         others = [self._accounts[way] for way in ways]
@@ -309,11 +263,11 @@ class Bandit:
 
     def _searched_enough(self, at: Point, since: int) -> bool:
         """Whether the sparse way has searched long enough to know that another one is cheaper."""
-        return self._present.record.rounds + since >= constants.WINDOW and self._cheaper(at)
+        return self._turn.account.record.rounds + since >= constants.WINDOW and self._cheaper(at)
 
     def _reason(self, account: Account, at: Point, since: int = 0) -> bool:
         """Whether there is reason to try a way now, the present one being on a leg since so many rounds."""
-        present = self._present
+        present = self._turn.account
         if present.way is self._ways.sparse:
             # Slopes that jump are no guide; then values along single coordinates are.
             working, sparse = self._ways.working, self._ways.sparse
@@ -336,9 +290,10 @@ class Bandit:
 
         It is on a leg since so many rounds.
         """
-        present, far = self._present, self._ways.far
-        alone = present.way is self._ways.sparse and self._trial is None
-        offer = far.offer(at) if alone and self._ledger.rounds >= self._accounts[far].due else None
+        present, far = self._turn.account, self._ways.far
+        offer = (
+            far.offer(at) if self._sparse_alone and self._ledger.rounds >= self._accounts[far].due else None
+        )
         if offer is None or self._ways.sparse.ended(at):
             return False
         brought = present.record.rate(math.ceil(offer.rounds), since)
@@ -346,7 +301,7 @@ class Bandit:
 
     def _wanes(self, offer: Offer) -> bool:
         """Whether the present way brings less, in the rounds of its offer, than slopes promise."""
-        record, rounds = self._present.record, math.ceil(offer.rounds)
+        record, rounds = self._turn.account.record, math.ceil(offer.rounds)
         return record.rounds >= rounds and record.rate(rounds) < self._promised
 
     @property
@@ -359,17 +314,12 @@ class Bandit:
         open_ = not self._ways.sparse.ended(at) and not self._ways.dense.ended(at)
         return open_ and self._ways.dense.rounds < self._ways.sparse.rounds
 
-    def _turn(self, account: Account, rival: Account | None = None, reasoned: bool = False) -> None:
-        """Let a way go on; on trial, if it is to be compared with another one."""
-        account.begin()
-        self._present, self._trial = account, None if rival is None else Trial(rival, reasoned)
-
     # ------------------------------------------------------------ kinks
 
     def _stopped(self, at: Point) -> bool:
         """Whether kinks have stopped the sparse way, or nearly so, and no way across was tried from here."""
-        sparse, record = self._ways.sparse, self._present.record
-        if not (self._contested and self._present.way is sparse and sparse.kinked):
+        sparse, record = self._ways.sparse, self._turn.account.record
+        if not (self._contested and self._turn.account.way is sparse and sparse.kinked):
             return False
         fallen, n = sparse.first - sparse.value, len(sparse.met)
         untried = self._ways.nonsmooth.untried(sparse.value, constants.NEGLIGIBLE * fallen)
