@@ -155,7 +155,7 @@ class Dense:
         """Step along the model's path; where that leads uphill, once more without what it has learned."""
         while True:
             path = newton_path(self._model, self._walls, self._coordinates, self._slopes, curvatures)
-            if path.descends:
+            if path.descends and -path.predicted(1.0) > self._differences.negligible:
                 moved = yield from self._along(at, path)
                 self._steps.append((-path.predicted(1.0), at.value - moved.value))
                 if moved is not at:
