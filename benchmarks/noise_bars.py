@@ -26,7 +26,7 @@ from gracezo.core.result import Result
 from gracezo.core.run import Run
 from gracezo.core.steps import whole_run
 from gracezo.core.types import FloatArray
-from gracezo.methods.auto import auto
+from gracezo.methods.auto.method import auto
 from gracezo.problems import Attack, Distance, Magnitude
 from gracezo.problems.base import Benchmark
 

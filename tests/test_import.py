@@ -28,6 +28,24 @@ def test_importing_the_package_loads_next_to_nothing() -> None:
     assert not {"numpy", "scipy", "rich", "sqlite3"} & modules
 
 
+EACH_ALONE = """
+import importlib, pkgutil, sys
+import gracezo
+for name in [m.name for m in pkgutil.walk_packages(gracezo.__path__, "gracezo.") if not m.name.endswith("__main__")]:
+    for known in [known for known in sys.modules if known.partition(".")[0] == "gracezo"]:
+        del sys.modules[known]
+    importlib.import_module(name)
+    print(name)
+"""
+
+
+def test_every_module_can_be_the_first_that_is_loaded() -> None:
+    """No circle of imports that only some ways in can pass: a worker loads what its function needs, and no more."""
+    done = subprocess.run([sys.executable, "-c", EACH_ALONE], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout.split()[-1:] + done.stderr.splitlines()[-3:]
+    assert len(done.stdout.split()) > 200
+
+
 def test_a_run_loads_what_it_uses() -> None:
     """A `Result` is SciPy's OptimizeResult, so `scipy.optimize` it is, with what that brings, and no more."""
     modules = loaded("import gracezo\ngracezo.minimize(lambda x: float(x @ x), [1.0] * 9, max_queries=20)")

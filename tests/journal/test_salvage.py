@@ -14,7 +14,7 @@ from gracezo.cli import main
 from gracezo.core.method import Method, Problem
 from gracezo.journal.reading import read
 from gracezo.methods import catalog
-from gracezo.methods.auto import auto
+from gracezo.methods.auto.method import auto
 from gracezo.methods.fdsa import fdsa
 from gracezo.testing import Valley
 

@@ -13,7 +13,7 @@ from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from gracezo.core.method import OPTIONAL_KNOWLEDGE, Factory, Method, Problem
-from gracezo.methods.auto import auto
+from gracezo.methods.auto.method import auto
 from gracezo.methods.fdsa import fdsa
 from gracezo.methods.gld import gld
 from gracezo.methods.global_ import global_

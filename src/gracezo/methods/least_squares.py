@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from gracezo.core.method import Problem, uses
-from gracezo.methods.auto import auto
+from gracezo.methods.auto.method import auto
 from gracezo.methods.options import positive
 from gracezo.vectors.least_squares import LeastSquares
 from gracezo.vectors.losses import Loss

@@ -21,8 +21,8 @@ from gracezo.core.result import GradientEstimate, Result, Status
 from gracezo.core.run import Run
 from gracezo.core.steps import whole_run
 from gracezo.core.types import FloatArray, IntArray
-from gracezo.methods.auto import auto
 from gracezo.methods.auto.instrument.look import Change
+from gracezo.methods.auto.method import auto
 from gracezo.methods.auto.search import Search
 from gracezo.methods.auto.search.alone import KinksMet
 from gracezo.methods.auto.search.groups import Group

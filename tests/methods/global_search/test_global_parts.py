@@ -17,7 +17,7 @@ from gracezo.core.keys import Key
 from gracezo.core.method import Problem
 from gracezo.core.result import Finish, Status
 from gracezo.core.types import FloatArray
-from gracezo.methods.auto import auto
+from gracezo.methods.auto.method import auto
 from gracezo.methods.global_.evolution import evolve, population
 from gracezo.methods.global_.search import Search
 from gracezo.methods.global_.shares import Shares

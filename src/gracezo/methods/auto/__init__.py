@@ -1,5 +1,1 @@
-"""`auto`: the fewest queries, with nothing to tune."""
-
-from gracezo.methods.auto.method import auto
-
-__all__ = ["auto"]
+"""`auto`: the fewest queries, with nothing to tune. One run of it is in `method.py`."""

@@ -20,7 +20,7 @@ from gracezo.methods.auto.support.coordinates import Kinks, Support, Suspect
 from gracezo.methods.auto.support.refresh import Refresh
 from gracezo.methods.auto.ways import Ledger
 from gracezo.methods.auto.ways.stepper import find_kinks
-from gracezo.methods.line_search import Corner, Tangent
+from gracezo.methods.corner import Corner, Tangent
 
 R = TypeVar("R")
 Line = Callable[[float], float]

@@ -30,7 +30,7 @@ from gracezo.core.walls import Walls
 from gracezo.methods.auto import constants
 from gracezo.methods.auto.belief import counted
 from gracezo.methods.auto.instrument.forward import Differences
-from gracezo.methods.line_search import Corner
+from gracezo.methods.corner import Corner
 
 N = TypeVar("N", np.int64, np.float64)
 

@@ -30,7 +30,8 @@ from gracezo.methods.auto.search import Search
 from gracezo.methods.auto.support.coordinates import Support
 from gracezo.methods.auto.support.refresh import Refresh
 from gracezo.methods.auto.ways import Ledger
-from gracezo.methods.line_search import Corner, Trial, line_search, slope_at_best
+from gracezo.methods.corner import Corner
+from gracezo.methods.line_search import Trial, line_search, slope_at_best
 from gracezo.updates.projected import Path, newton_path
 from gracezo.updates.quasi_newton import LBFGS
 
