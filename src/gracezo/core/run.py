@@ -21,7 +21,6 @@ one answer. The rules:
 from __future__ import annotations
 
 import logging
-import math
 import time
 from collections.abc import Callable, Iterable, Mapping
 from contextvars import copy_context
@@ -30,6 +29,7 @@ from typing import TypeAlias
 import numpy as np
 
 from gracezo.core.answers import lowest
+from gracezo.core.asked import Asked
 from gracezo.core.asks import Ask, Decided, Moved, OutOfQueries, Point, Steps
 from gracezo.core.box import Box, ClipToBox
 from gracezo.core.errors import EvaluationError, EvaluationFailure, Irreparable, MethodError
@@ -41,7 +41,7 @@ from gracezo.core.outputs import Outputs
 from gracezo.core.result import Finish, Result, Status
 from gracezo.core.sampling import Sampling
 from gracezo.core.standing import Reached, Standing
-from gracezo.core.types import FloatArray, IntArray
+from gracezo.core.types import FloatArray
 
 Outcome: TypeAlias = float | FloatArray | EvaluationFailure  # a value, many outputs, or why there is neither
 Answer: TypeAlias = tuple[int, Outcome]  # (row of the ask, what came of it)
@@ -108,12 +108,7 @@ class Run:
         self._on_move = on_move
         self._standing = Standing(limits.target)
         self._refused = 0  # queries of what the budget has refused, or cut short, last
-        self._ask: Ask | None = None
-        self._values: list[float] | None = None  # the answers so far, NaN where there is none
-        self._rows: IntArray | None = None  # which rows of the ask were given out last; None: all
-        self._missing = 0  # how many of its rows are still to be answered
-        self._failed: dict[int, tuple[int, EvaluationFailure]] = {}  # row: number of the query, why
-        self._lost: list[int] = []  # rows that were lost with their workers, to be asked again
+        self._asked: Asked | None = None  # what is being answered
         self._failures = Failures(on_failure or OnFailure())
         self._elapsed = elapsed or _watch()
         self._clip = None if bounds is None else ClipToBox(bounds)
@@ -133,16 +128,17 @@ class Run:
         """
         if self.finish is not None:
             return None
-        if self._ask is None:
+        asked = self._asked
+        if asked is None:
             self._advance(None)
-        elif self._missing == 0:
-            if self._lost or (self._failed and self._failures.retries):
-                self._retry()
+        elif asked.missing == 0:
+            if asked.lost or (asked.failed and self._failures.retries):
+                self._retry(asked)
             else:
-                answer = self._settle()
+                answer = self._settle(asked)
                 if self.finish is None:
                     self._advance(answer)
-        return self._open()
+        return None if self._asked is None else self._asked.open()
 
     def record(self, answers: Iterable[Answer]) -> None:
         """Take answers to rows of the ask that `next` gave last: those that became known together.
@@ -152,31 +148,31 @@ class Run:
         EvaluationError
             When one of them is a failure that ends the run.
         """
-        if self._values is None:
+        asked = self._asked
+        if asked is None:
             raise RuntimeError("nothing is being asked")
         fatal: int | None = None
         for given, came in answers:
-            row = given if self._rows is None else int(self._rows[given])
+            row = asked.arrived(given)
             self.nfev += 1
-            self._missing -= 1
             outcome = came
             if self._outputs is not None and isinstance(came, np.ndarray):
                 outcome = self._outputs.take(row, came)
             if isinstance(outcome, EvaluationFailure):
                 failure = self._failures.came(row, outcome)
                 if failure is None:
-                    self._lost.append(row)
+                    asked.lost.append(row)
                     continue
-                self._failed[row] = self.nfev, failure
+                asked.failed[row] = self.nfev, failure
                 if fatal is None and isinstance(failure, Irreparable):
                     fatal = row
             else:
-                self._values[row] = outcome  # type: ignore[assignment]  # a vector only where there are outputs
-        if self._failed:
+                asked.values[row] = outcome  # type: ignore[assignment]  # a vector only where there are outputs
+        if asked.failed:
             if fatal is None:
-                fatal = self._failures.fatal(self._failed, self._values)
+                fatal = self._failures.fatal(asked.failed, asked.values)
             if fatal is not None:
-                query, failure = self._failed[fatal]
+                query, failure = asked.failed[fatal]
                 message = f"query {query:,} failed: {failure}"
                 self.stop(Status.FAILED, message)
                 raise EvaluationError(message, query, self.result()) from (failure.__cause__ or failure)
@@ -193,8 +189,8 @@ class Run:
     def stop(self, status: Status, message: str) -> None:
         """End the run now; what has been answered so far still counts."""
         if self.finish is None:
-            if self._ask is not None:
-                self._settle()
+            if self._asked is not None:
+                self._settle(self._asked)
             self._end(Finish(status, message))
 
     def stop_if_late(self) -> bool:
@@ -230,9 +226,7 @@ class Run:
                         return
                     if self._sampling is not None:
                         said = self._sampling(said)
-                    self._ask = said if bought == count else said.head(bought)
-                    self._values = [math.nan] * bought
-                    self._missing = bought
+                    self._asked = Asked(said if bought == count else said.head(bought), bought)
                     self._failures.begin(said.role)
                     self.rounds += 1
                     self.widest = max(self.widest, bought)
@@ -263,40 +257,19 @@ class Run:
             self._end(Finish(Status.FAILED, message))
             raise MethodError(message, self.result()) from error
 
-    def _retry(self) -> None:
+    def _retry(self, asked: Asked) -> None:
         """Ask failed and lost rows again, or tell the algorithm that the budget does not reach for them."""
-        assert self._ask is not None
-        failed = list(self._failed) if self._failures.retries else []
-        again = self._ask.take(np.array(failed + self._lost))
+        failed = list(asked.failed) if self._failures.retries else []
+        again = asked.ask.take(np.array(failed + asked.lost))
         count = len(again)
         if self._affordable(again, count) == count:
             self._failures.retry(len(failed))
-            for row in failed:
-                del self._failed[row]
-            self._lost.clear()
-            self._missing = count
+            asked.again(failed)
             self.rounds += 1
             return
-        self._settle()
+        self._settle(asked)
         if self.finish is None:
             self._advance(OutOfQueries())
-
-    def _open(self) -> Ask | None:
-        """Return the current ask, less the rows that are answered."""
-        self._rows = None
-        if self._ask is None:
-            return None
-        assert self._values is not None
-        if self._missing == len(self._values):
-            return self._ask
-        self._rows = np.array(
-            [
-                row
-                for row, value in enumerate(self._values)
-                if math.isnan(value) and row not in self._failed and row not in self._lost
-            ]
-        )
-        return self._ask.take(self._rows)
 
     def _affordable(self, ask: Ask, count: int) -> int:
         """Return how many of its rows to buy: all, or none, or as many as a divisible one can have."""
@@ -308,13 +281,10 @@ class Run:
         self._refused = count + ask.reserve
         return max(min(left - ask.reserve, count), 0) if ask.role.divisible else 0
 
-    def _settle(self) -> FloatArray:
+    def _settle(self, asked: Asked) -> FloatArray:
         """Close the current ask: update the best point and return the answers."""
-        ask = self._ask
-        assert ask is not None
-        assert self._values is not None
-        values = np.array(self._values)
-        outputs = self._outputs
+        ask, outputs = asked.ask, self._outputs
+        values = np.array(asked.values)
         answers = values if outputs is None else outputs.matrix(len(values))
         lower = False
         if ask.role.may_answer:
@@ -351,10 +321,7 @@ class Run:
 
     def _clear(self) -> None:
         """Nothing is being asked."""
-        self._ask = self._values = None
-        self._missing = 0
-        self._failed.clear()
-        self._lost.clear()
+        self._asked = None
         if self._outputs is not None:
             self._outputs.clear()
 
