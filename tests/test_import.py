@@ -31,7 +31,8 @@ def test_importing_the_package_loads_next_to_nothing() -> None:
 EACH_ALONE = """
 import importlib, pkgutil, sys
 import gracezo
-for name in [m.name for m in pkgutil.walk_packages(gracezo.__path__, "gracezo.") if not m.name.endswith("__main__")]:
+names = [module.name for module in pkgutil.walk_packages(gracezo.__path__, "gracezo.")]
+for name in [name for name in names if not name.endswith("__main__")]:
     for known in [known for known in sys.modules if known.partition(".")[0] == "gracezo"]:
         del sys.modules[known]
     importlib.import_module(name)
@@ -40,8 +41,8 @@ for name in [m.name for m in pkgutil.walk_packages(gracezo.__path__, "gracezo.")
 
 
 def test_every_module_can_be_the_first_that_is_loaded() -> None:
-    """No circle of imports that only some ways in can pass: a worker loads what its function needs, and no more."""
-    done = subprocess.run([sys.executable, "-c", EACH_ALONE], capture_output=True, text=True)
+    """No circle of imports that only some ways in can pass: a worker loads what its function needs."""
+    done = subprocess.run([sys.executable, "-c", EACH_ALONE], check=False, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout.split()[-1:] + done.stderr.splitlines()[-3:]
     assert len(done.stdout.split()) > 200
 

@@ -92,6 +92,26 @@ def test_what_is_answered_is_always_f(walk: list[tuple[int, int, int]]) -> None:
     assert heard == [[value(each.point(row)) for row in range(3)] for each in asks]
 
 
+@pytest.mark.parametrize("bounds", [None, Box(np.full(9_000, -2.0), np.full(9_000, 2.0))])
+def test_long_sets_are_known_from_any_base(bounds: Box | None) -> None:
+    rng = np.random.default_rng(0)
+    start, order = rng.uniform(-1.0, 1.0, 9_000), rng.permutation(9_000)
+    whole = dict.fromkeys(order.tolist(), 0.25)
+    half, rest = (dict.fromkeys(part, 0.25) for part in (order[:4_500].tolist(), order[4_500:].tolist()))
+    one = {int(order[0]): 0.25}
+    asks = [ask(start, whole, half, rest, one)]
+    asks.append(ask(asks[0].point(3), dict(list(half.items())[1:])))
+    asks.append(ask(asks[0].point(1), rest, {}, dict.fromkeys(half, -0.25)))
+    asks.append(ask(asks[0].point(0), dict.fromkeys(rest, -0.25)))
+    heard, bought = run(asks, bounds=bounds, start=start)
+    near = [
+        [value(x if bounds is None else bounds.clip(x)) for x in map(each.point, range(len(each)))]
+        for each in asks
+    ]
+    assert heard == near
+    assert len(bought) == 4
+
+
 def test_what_bounds_make_of_a_point_is_what_was_asked() -> None:
     box = Box(np.full(4, -1.0), np.full(4, 1.0))
     heard, bought = run([ask(START, {0: 0.5}), ask(START, {0: 3.0}), ask(START, {3: -1.0})], bounds=box)

@@ -26,9 +26,11 @@ class Asked:
         Rows whose evaluation has failed: the number of the query, and why.
     lost
         Rows that were lost with their workers, to be asked again.
+    given
+        Which rows were given out last; None if it was all of them.
     """
 
-    __slots__ = ("_given", "ask", "failed", "lost", "missing", "values")
+    __slots__ = ("ask", "failed", "given", "lost", "missing", "values")
 
     def __init__(self, ask: Ask, rows: int) -> None:
         self.ask = ask
@@ -36,26 +38,21 @@ class Asked:
         self.missing = rows
         self.failed: dict[int, tuple[int, EvaluationFailure]] = {}
         self.lost: list[int] = []
-        self._given: IntArray | None = None  # which rows were given out last; None: all
+        self.given: IntArray | None = None
 
     def open(self) -> Ask:
         """Return it, less the rows that are answered."""
-        self._given = None
+        self.given = None
         if self.missing == len(self.values):
             return self.ask
-        self._given = np.array(
+        self.given = np.array(
             [
                 row
                 for row, value in enumerate(self.values)
                 if math.isnan(value) and row not in self.failed and row not in self.lost
             ]
         )
-        return self.ask.take(self._given)
-
-    def arrived(self, given: int) -> int:
-        """Return which row it is that has come back, of those that were given out last."""
-        self.missing -= 1
-        return given if self._given is None else int(self._given[given])
+        return self.ask.take(self.given)
 
     def again(self, failed: list[int]) -> None:
         """Open rows that have failed once more, and those that were lost."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Callable
-from typing import TypeVar
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -18,21 +18,29 @@ import numpy.typing as npt
 from gracezo.core.asks import Ask, Point, Role, SparseRows, Steps
 from gracezo.core.box import Box
 from gracezo.core.moves import Few, Moves
-from gracezo.core.places import differing
+from gracezo.core.places import Place, differing
 from gracezo.core.steps import relayed
 from gracezo.core.types import FloatArray, IntArray
 
 R = TypeVar("R")
+Numbers: TypeAlias = npt.NDArray[np.uint64]
 _WORD = 2**64
-_ROUNDS = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB))  # Steele, Lea & Flood's SplitMix64, 2014
+# The rounds of Steele, Lea & Flood's SplitMix64, 2014, each a shift and a factor; and its last shift.
+_ROUNDS = tuple(
+    (np.uint64(shift), np.uint64(factor))
+    for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB))
+)
+_LAST = np.uint64(31)
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+_BLOCK = 4096  # coordinates that stay in the cache while they go through the rounds
 
 
 class Memory:
     """The values of a function at the points that were asked.
 
     A point is known by a number: a sum over its coordinates that differ from the start, each of which adds
-    one that is drawn from its index and its value. So it takes no longer than what a query displaces.
+    one that is drawn from its index and its value. So it takes no longer than what a query displaces. What
+    the coordinates of a base add is drawn once, as long as there are not very many of them.
 
     Parameters
     ----------
@@ -45,6 +53,7 @@ class Memory:
     def __init__(self, start: Point, bounds: Box | None = None) -> None:
         self._bounds = bounds
         self._base, self._name = start.x, 0  # the last base, and its number
+        self._drawn: Numbers | None = None  # what each of its coordinates adds
         self._values = {0: start.value}
         self._told = 0  # how many were told again since something was bought
 
@@ -66,8 +75,9 @@ class Memory:
                 values, self._told = (yield ask), 0
             else:
                 values = yield from self._part(ask, names, new)
-            self._values.update(zip(names, values.tolist(), strict=False))
-            if np.isnan(np.add.reduce(values)):  # one that failed may be asked again
+            told = values.tolist()
+            self._values.update(zip(names, told, strict=False))
+            if any(map(math.isnan, told)):  # one that failed may be asked again
                 self._values = {name: value for name, value in self._values.items() if not math.isnan(value)}
             return values
 
@@ -90,47 +100,68 @@ class Memory:
 
     def _names(self, ask: Ask) -> list[int] | None:
         """Return the numbers of the points of an ask; None for rows that are not told apart."""
-        rows = ask.offsets
+        rows, base = ask.offsets, ask.base
         if isinstance(rows, SparseRows):
-            return self._displaced(ask.base, rows)
+            if len(rows) > 1 and len(rows.indices) < _BLOCK:
+                return self._short(base, rows)
+            return [self._one(base, *rows.row(row)) for row in range(len(rows))]
         if not isinstance(rows, Moves):
             return None
-        base, names = self._at(ask.base), []
+        names = []
         for move in rows.rows:
             if isinstance(move, Few):
-                names += self._displaced(ask.base, SparseRows.single(move.indices, move.values))
+                names.append(self._one(base, move.indices, move.values))
             else:
                 own = hashlib.blake2b(move.name(), digest_size=8).digest()
-                names.append((base + int.from_bytes(own, "little")) % _WORD)
+                names.append((self._at(base) + int.from_bytes(own, "little")) % _WORD)
         return names
 
-    def _displaced(self, base: FloatArray, rows: SparseRows) -> list[int]:
-        indices, before, bounds = rows.indices, base[rows.indices], self._bounds
-        after = before + rows.values if bounds is None else bounds.place(base, indices, rows.values)
-        drawn = _drawn(np.concatenate([indices, indices]), np.concatenate([after, before]))
-        change = drawn[: len(indices)] - drawn[len(indices) :]
-        name = self._name if base is self._base else self._at(base)
-        if len(rows.indptr) == 2:  # one row, as usual
-            return [(name + int(np.add.reduce(change))) % _WORD]
+    def _one(self, base: FloatArray, indices: IntArray, values: FloatArray) -> int:
+        """Return the number of one point."""
+        return (self._at(base) + int(np.add.reduce(self._change(base, indices, values)))) % _WORD
+
+    def _short(self, base: FloatArray, rows: SparseRows) -> list[int]:
+        """Return those of many that differ from a base in few coordinates each."""
+        name, change = self._at(base), self._change(base, rows.indices, rows.values)
         sums = np.zeros(len(change) + 1, np.uint64)
         np.cumsum(change, out=sums[1:])
         return [(name + own) % _WORD for own in (sums[rows.indptr[1:]] - sums[rows.indptr[:-1]]).tolist()]
+
+    def _change(self, base: FloatArray, indices: IntArray, values: FloatArray) -> Numbers:
+        """Return what coordinates add where they are displaced, less what they add at the last base."""
+        before, bounds = base[indices], self._bounds
+        after = before + values if bounds is None else bounds.place(base, indices, values)
+        change = _drawn(indices, after)
+        change -= _drawn(indices, before) if isinstance(base, Place) else self._at_base[indices]
+        return change
+
+    @property
+    def _at_base(self) -> Numbers:
+        """What each coordinate of the last base adds."""
+        if self._drawn is None:
+            self._drawn = _drawn(np.arange(len(self._base), dtype=np.int64), self._base)
+        return self._drawn
 
     def _at(self, base: FloatArray) -> int:
         """Return the number of a base."""
         if base is not self._base:
             where, _ = differing(self._base, base)
-            change = _drawn(where, base[where]) - _drawn(where, self._base[where])
+            new = _drawn(where, base[where])
+            change = new - _drawn(where, self._base[where])
             self._base, self._name = base, (self._name + int(np.add.reduce(change))) % _WORD
+            if self._drawn is not None:
+                self._drawn[where] = new
         return self._name
 
 
-def _drawn(indices: IntArray, values: FloatArray) -> npt.NDArray[np.uint64]:
+def _drawn(indices: IntArray, values: FloatArray) -> Numbers:
     """Return numbers as if they were drawn for each coordinate and value of it."""
-    mixed = (values + 0.0).view(np.uint64)  # 0 and −0 are one
-    mixed += indices.astype(np.uint64) * _GOLDEN
-    for shift, factor in _ROUNDS:
-        mixed ^= mixed >> np.uint64(shift)
-        mixed *= np.uint64(factor)
-    mixed ^= mixed >> np.uint64(31)
-    return mixed
+    drawn = (values + 0.0).view(np.uint64)  # 0 and −0 are one
+    drawn += indices.view(np.uint64) * _GOLDEN
+    for start in range(0, len(drawn), _BLOCK):
+        block = drawn[start : start + _BLOCK]
+        for shift, factor in _ROUNDS:
+            block ^= block >> shift
+            block *= factor
+        block ^= block >> _LAST
+    return drawn

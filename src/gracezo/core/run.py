@@ -153,7 +153,8 @@ class Run:
             raise RuntimeError("nothing is being asked")
         fatal: int | None = None
         for given, came in answers:
-            row = asked.arrived(given)
+            row = given if asked.given is None else int(asked.given[given])
+            asked.missing -= 1
             self.nfev += 1
             outcome = came
             if self._outputs is not None and isinstance(came, np.ndarray):
@@ -179,8 +180,9 @@ class Run:
 
     def unfinished(self, count: int) -> None:
         """Count evaluations that had been begun when the run ended, and gave no answer."""
-        self.nfev += count
-        self._failures.end(count)
+        if count:
+            self.nfev += count
+            self._failures.end(count)
 
     def bearable(self, failures: Mapping[int, EvaluationFailure]) -> list[int]:
         """Return those of the failed rows of the current ask that would not end the run."""

@@ -26,6 +26,7 @@ class Serial:
     def __init__(self, objective: Objective, copy: bool = True) -> None:
         self._objective = objective
         self._copy = copy
+        self._prices = prices(objective)
         self._own = threading.local()  # buffers: of each thread one
         self.unfinished = 0
         """Evaluations that had been begun when the run ended, without an answer."""
@@ -44,7 +45,7 @@ class Serial:
     def __call__(self, ask: Ask) -> Generator[list[Answer], None, None]:
         """Yield the answers in the order of the rows, one call of f at a time."""
         seeds, one, written = seeds_of(ask), self._objective.one, self._writing(ask)
-        priced = seeds is None and prices(self._objective)
+        priced = seeds is None and self._prices
         for row in range(len(ask)):
             point = None if priced else written(ask, row)
             with listening:
