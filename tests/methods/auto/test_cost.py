@@ -43,7 +43,7 @@ def calls_a_query(**keywords: Any) -> float:
 @pytest.mark.parametrize(
     ("most", "keywords"),
     [
-        (350, {"target": 0.01 * Distance(0)(Distance(0).x0)}),
+        (340, {"target": 0.01 * Distance(0)(Distance(0).x0)}),
         (30, {"method": "grace", "sparsity": 10, "max_steps": 20}),
     ],
 )

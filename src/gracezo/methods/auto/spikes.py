@@ -50,11 +50,13 @@ class Sizes:
         """The median of those met; zero while there is none."""
         self.largest = 0.0
         """The largest of those met lately."""
+        self.novelty = 1.0
+        """The chance that the next one is unlike those met, by Laplace's rule of succession."""
 
     def forget(self) -> None:
         """Forget those met."""
         self._met, self._standing, self.typical, self.largest = [], [], 0.0, 0.0
-        self._nodes, self._each = np.zeros((3, 0)), []
+        self._nodes, self._each, self.novelty = np.zeros((3, 0)), [], 1.0
 
     def meet(self, size: float, tau: float) -> None:
         """Take in one more, above a background τ."""
@@ -65,11 +67,6 @@ class Sizes:
     @property
     def _lately(self) -> list[float]:
         return self._met[-constants.WINDOW :]
-
-    @property
-    def novelty(self) -> float:
-        """The chance that the next one is unlike those met, by Laplace's rule of succession."""
-        return 1.0 / (1.0 + len(self._standing))
 
     def stands_out(self, size: float, tau: float) -> bool:
         """Whether a derivative is larger than all of a background τ are, as a rule."""
@@ -83,7 +80,7 @@ class Sizes:
         sizes = [size for size in self._lately if size > self._least] or self._met[-1:]
         if sizes == self._standing:
             return
-        self._standing, self.typical = sizes, median(sizes)
+        self._standing, self.typical, self.novelty = sizes, median(sizes), 1.0 / (1.0 + len(sizes))
         logs, n = np.log(np.maximum(sizes, TINY)), len(sizes)
         mean = float(np.add.reduce(logs)) / n
         # One observation of a factor e beforehand; and weights differ, too.

@@ -49,6 +49,8 @@ class Values:
         """The standard deviation of f's noise, as far as it is known."""
         self.rounding_error = 0.0
         """The error of a value of f, where it is above its last places and f passes for exact still."""
+        self.rounding = 0.0
+        """The error of one difference of two values of f."""
         self.coarse = False
         """Whether what is taken for noise is the step of a coarse function."""
 
@@ -60,10 +62,12 @@ class Values:
         self.fallen = self._first - value
         self.scale = max(self.scale, self.magnitude)
         self.largest = max(self.largest, self.scale)
+        self._weigh()
 
     def forget(self) -> None:
         """Forget what was learned of f where it was of another size."""
         self.rounding_error, self.scale, self.noise, self.coarse = 0.0, 0.0, 0.0, False
+        self._weigh()
 
     def enlarge(self, size: float) -> None:
         """Take f for a sum of terms of that size, which cancel where |f| is far below: they are rounded."""
@@ -74,6 +78,7 @@ class Values:
     def round(self, rounding_error: float) -> None:
         """Take f for exact up to an error above its last places."""
         self.rounding_error = rounding_error
+        self._weigh()
 
     def hear(self, noise: float, coarse: bool = False) -> None:
         """Take f for noisy; it may be that it is coarse.
@@ -83,16 +88,16 @@ class Values:
         """
         self.noise, self.coarse = noise, coarse
         self.scale = max(self.scale, noise / constants.PRECISE)
+        self._weigh()
+
+    def _weigh(self) -> None:
+        """Work out the error of a difference: it is asked for several times a query."""
+        error = max(self.noise, self.rounding_error)
+        self.rounding = max(constants.ROUNDING * ULP * self.magnitude, math.sqrt(2.0) * error)
 
     def printed(self, values: FloatArray) -> float:
         """Return the step between values if the user's were written with few digits, 0 if not."""
         return printed(values * self._unit) / self._unit if self._unit else 0.0
-
-    @property
-    def rounding(self) -> float:
-        """The error of one difference of two values of f."""
-        error = max(self.noise, self.rounding_error)
-        return max(constants.ROUNDING * ULP * self.magnitude, math.sqrt(2.0) * error)
 
     @property
     def exact(self) -> float:
@@ -113,12 +118,20 @@ class Curvatures:
         """Up to which distance the mean is known to show, or to be lost, as it was measured."""
         self._met: list[float] = []
         self._flattest = math.inf  # the least positive one met
-        self._typical, self.varied = math.nan, 1.0
+        self.known = False
+        """Whether that of a coordinate that matters has been measured."""
+        self.typical = math.nan
+        """That of a coordinate that matters: the median of those met."""
+        self.size = 0.0
+        """The same by magnitude, zero while there is none."""
+        self.varied = 1.0
         """How badly the typical one stands in for a single one: the share of a step's gain that it loses."""
 
     def assume(self, mean: float, shown: float = 0.0) -> None:
         """Take the curvature of an anonymous coordinate for that, and for this with its sign."""
         self.mean, self._shown = mean, shown
+        if not self.known:
+            self.typical = max(mean, 0.0)
 
     def absorb(self, lost: float, reach: float) -> None:
         """Take the mean for what rounding leaves of it at distances up to `reach`; so much of it is lost."""
@@ -133,8 +146,9 @@ class Curvatures:
         self._met.append(curvature)
         if curvature > 0.0:
             self._flattest = min(self._flattest, curvature)
+        self.size = median(map(abs, self._lately))
         if met := [h for h in self._lately if h > 0]:
-            self._typical = median(met)
+            self.known, self.typical = True, median(met)
         self.varied = 1.0
         if len(last := [h for h in self._met[-constants.DRAWN :] if h > 0]) == constants.DRAWN:
             ratio = np.array(last) / median(last)
@@ -150,24 +164,9 @@ class Curvatures:
         return max(constants.FEW - len(self._met), 0)
 
     @property
-    def known(self) -> bool:
-        """Whether that of a coordinate that matters has been measured."""
-        return not math.isnan(self._typical)
-
-    @property
-    def typical(self) -> float:
-        """That of a coordinate that matters: the median of those met."""
-        return self._typical if self.known else max(self.mean, 0.0)
-
-    @property
     def flattest(self) -> float:
         """The least of those met; the typical one while there is none."""
         return min(self._flattest, self.typical)
-
-    @property
-    def size(self) -> float:
-        """The same by magnitude, zero while there is none."""
-        return median(map(abs, self._lately)) if self._met else 0.0
 
     @property
     def largest(self) -> float:

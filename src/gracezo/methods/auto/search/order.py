@@ -14,6 +14,7 @@ each set; the room of a large slice is that of the whole order.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 import numpy as np
 
@@ -43,14 +44,14 @@ class Labels:
     both: bool
 
     def labels(self, span: int) -> FloatArray:
-        """Return the labels of a window.
+        """Return the labels of a window; the same ones are asked for several times in a row.
 
         >>> Labels(0.0, both=True).labels(4).tolist()
         [-0.75, -0.25, 0.25, 0.75]
         >>> Labels(0.5, both=False).labels(2).tolist()
         [0.625, 0.875]
         """
-        return self.rising((np.arange(span) + 0.5) / span)
+        return _labels(self, span)
 
     @property
     def mean_square(self) -> float:
@@ -68,6 +69,14 @@ class Labels:
             rise *= 1.0 - self.least
             rise += least
         return rise
+
+
+@lru_cache(maxsize=2)
+def _labels(labels: Labels, span: int) -> FloatArray:
+    """Return the labels of a window, not to be written to."""
+    rising = labels.rising((np.arange(span) + 0.5) / span)
+    rising.setflags(write=False)
+    return rising
 
 
 def labelled(whole: bool, both: bool) -> Labels:

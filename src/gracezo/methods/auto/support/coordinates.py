@@ -83,8 +83,8 @@ class Support:
         typical = differences.curvatures.typical
         if not differences.curvatures.known and positive.any():  # those met were forgotten with the size of f
             typical = max(typical, float(np.median(curvatures[positive])))
-        least = np.maximum(self.slopes**2 / (2.0 * differences.scale), typical)
-        return np.where(positive, curvatures, np.maximum(least, TINY))
+        least = np.maximum(self.slopes**2 / (2.0 * differences.scale), max(typical, TINY))
+        return np.where(positive, curvatures, least)
 
     @property
     def known(self) -> float:

@@ -218,7 +218,7 @@ class Refresh:
 
         It is known which these are: there is no need to search for them.
         """
-        if not np.isnan(self.support.curvatures).any():
+        if not np.count_nonzero(np.isnan(self.support.curvatures)):
             return []
         hidden = self.support.hidden
         return [

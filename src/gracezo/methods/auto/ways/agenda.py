@@ -51,13 +51,11 @@ class Draws:
     """Random streams of a run, one after the other."""
 
     def __init__(self, key: Key) -> None:
-        self._key = key
-        self._number = 0
+        self._keys = key.children()
 
     def next(self) -> np.random.Generator:
         """Return the next one."""
-        self._number += 1
-        return self._key.child(self._number).generator()
+        return next(self._keys).generator()
 
 
 @dataclass
