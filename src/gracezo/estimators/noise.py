@@ -184,6 +184,20 @@ def levels(values: FloatArray) -> tuple[FloatArray, list[bool]]:
     return np.array(estimates), both_signs
 
 
+def rippled(values: FloatArray, size: float) -> bool:
+    """Return whether equally spaced values, as they lead away from a minimum, go over ripples of that size.
+
+    Then f falls from some value to the next by a good part of it; or it is off by most of it in differences
+    of all orders, as with noise. Those of a smooth function that rises all along fade.
+
+    >>> rippled(np.array([1.0, 3.0, 2.0, 5.0, 6.0, 8.0, 9.0]), 1.0), rippled(np.log1p(np.arange(7)), 1.0)
+    (True, False)
+    """
+    estimates, _ = levels(values)
+    falls, lasting = -float(np.diff(values).min()), float(estimates[1:-1].min())  # one is no sample
+    return falls > 0.25 * size or lasting > 0.5 * size
+
+
 def judge(values: FloatArray) -> tuple[Spacing, float]:
     """Return what equally spaced values say: the noise level, or how to change the spacing.
 

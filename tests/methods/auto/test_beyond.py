@@ -138,3 +138,38 @@ def test_a_noisy_minimum_is_looked_at_coordinate_by_coordinate(scale: float, see
         max_queries=600,
     )
     assert not result.success or exact(result.x) <= 20e-4, result.message
+
+
+@pytest.mark.parametrize("seed", [1, 3, 5])
+def test_a_smooth_function_that_saturates_has_no_ripples(seed: int) -> None:
+    """Robust losses rise from their minimum less and less, and that is all that ripples show along a line."""
+    rng = np.random.default_rng(seed)
+    rows, found = np.zeros((200, 1000)), rng.choice(1000, 8, replace=False)
+    rows[:, found] = rng.standard_normal((200, 8))
+    truth = np.zeros(1000)
+    truth[found] = 2.0 * rng.normal(size=8)
+    data = rows @ truth + 0.3 * rng.standard_t(2, 200)
+
+    def f(x: FloatArray) -> float:
+        return float(np.log1p((rows @ x - data) ** 2 / 0.09).sum())
+
+    result = gracezo.minimize(f, np.zeros(1000), seed=seed, max_queries=3000)
+    assert (result.status, result.nfev < 1000) == (0, True), result.message
+    assert "rough" not in result.message
+
+
+@pytest.mark.parametrize("budget", [400, 2000])
+@pytest.mark.parametrize("seed", range(3))
+def test_ripples_of_an_exact_function_are_not_called_noise_nor_asked_twice(seed: int, budget: int) -> None:
+    rng, asked = np.random.default_rng(seed), set()
+    goal = rng.normal(size=5)
+
+    def f(x: FloatArray) -> float:
+        asked.add(x.tobytes())
+        y = x[:5] - goal
+        return float(y @ y + 0.2 * (1.0 - np.cos(2.0 * np.pi * y / 0.3)).sum())
+
+    result = gracezo.minimize(f, np.zeros(100), seed=seed, max_queries=budget)
+    assert "f is rough" in result.message, result.message
+    assert "noisy" not in result.message
+    assert len(asked) == result.nfev

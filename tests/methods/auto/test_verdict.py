@@ -259,6 +259,15 @@ def test_noise_as_loud_as_f_is_seen(share: float, seed: int) -> None:
     assert not result.success
 
 
+@pytest.mark.parametrize("budget", [200, 2000])
+def test_what_looks_like_noise_and_answers_the_same_again_is_rough(budget: int) -> None:
+    """Errors that depend on the point alone, as those of a solver do."""
+    fun = bowl(0)
+    result = minimised(lambda x: fun(x) + 1e-3 * float(np.sin(1e9 * x.sum())), 300, 0, max_queries=budget)
+    assert "f is rough, not random" in result.message, result.message
+    assert "noisy" not in result.message
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_loud_noise_at_bounds(seed: int) -> None:
     random = np.random.default_rng(seed)

@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TypeAlias
 
 import numpy as np
 
@@ -27,11 +28,15 @@ from gracezo.core.precision import ULP
 from gracezo.core.rest import Rest
 from gracezo.core.types import FloatArray, IntArray, record
 from gracezo.core.walls import Walls
-from gracezo.estimators.noise import POINTS, judge
+from gracezo.estimators.noise import POINTS, judge, rippled
 from gracezo.methods.auto import constants
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.search.order import drawn
 from gracezo.methods.auto.support.coordinates import Support
+
+
+Rough: TypeAlias = tuple[float, float]
+"""A length, and what f rises by there beyond what the rise from afar foretells."""
 
 
 @record
@@ -136,8 +141,8 @@ class Beyond:
             if len(met):
                 along = Few(met, drawn(self._rng, len(met)) * ease / float(np.median(ease)))
             found, rough = yield from self._along(along, size, Role.CONFIRM if len(met) else Role.PROBE)
-            for length in () if self._noise or kinked else sorted(rough):
-                level = level or (yield from self._depth(along.times(length)))
+            for length, excess in () if self._noise or kinked else sorted(rough):
+                level = level or (yield from self._depth(along.times(length), excess))
         if found is None and not level and len(unsure):
             found = yield from self._back(unsure, start[unsure] - self._at.x[unsure])
         if found is None and not level:
@@ -148,8 +153,8 @@ class Beyond:
 
     # ------------------------------------------------------------ along what matters
 
-    def _along(self, way: Move, size: float, role: Role) -> Steps[tuple[Lower | None, list[float]]]:
-        """Return the lowest point along one direction, if it is lower; and at which lengths it may be rough.
+    def _along(self, way: Move, size: float, role: Role) -> Steps[tuple[Lower | None, list[Rough]]]:
+        """Return the lowest point along one direction, if it is lower, and at which lengths it may be rough.
 
         `size` says how far coordinates have come as a rule. If that is nothing like the scale, both say how
         far to look. Out of a ripple f rises by more than a sixteenth of what it rises by four times as far.
@@ -164,8 +169,9 @@ class Beyond:
             excess = rows[:, 1:] - rows[:, :-1] / 16.0
             shown = excess > constants.CLEARLY * rows[:, 1:] + constants.TRUST * self._plainly
             ratio = excess[:, :-1] / excess[:, 1:]
-            rippled = shown[:, 1:] & ~(np.abs(ratio / 4.0 - 1.0) < constants.UNSEEN)
-        return found, lengths[:, 2:][rippled].tolist()
+            rough = shown[:, 1:] & ~(np.abs(ratio / 4.0 - 1.0) < constants.UNSEEN)
+        rough = np.pad(rough, ((0, 0), (1, 0))) | np.pad(rough, ((0, 0), (0, 1)))  # and four times as far
+        return found, list(zip(lengths[:, 1:][rough].tolist(), excess[rough].tolist(), strict=True))
 
     def _sides(self, ways: Sequence[Move], role: Role) -> Steps[tuple[Lower | None, FloatArray, FloatArray]]:
         """Return the lowest point to both sides of steps, and where parabolas are least, if it is lower.
@@ -226,17 +232,27 @@ class Beyond:
         moves = [Few(coordinates[j : j + 1], ways[j : j + 1]) for j in range(len(ways))]
         return self._lowest(moves, self._at.value + changes)
 
-    def _depth(self, spacing: Move) -> Steps[float]:
+    def _depth(self, spacing: Move, excess: float) -> Steps[float]:
         """Return how deep ripples are, as a standard deviation; 0 where there are none.
 
-        That is what they leave of equally spaced values. The present point is none of these: it lies lower
-        than what is around.
+        That is what they leave of equally spaced values, which lie higher than the present point by the mean
+        of the ripples along all n coordinates that move; they add up to √n times that of one. A smooth
+        function may leave as much where it saturates: ripples show along the coordinate that moves farthest.
         """
-        spacing = self._inward(spacing, POINTS)
-        values = yield from self._values([spacing.times(float(place)) for place in range(1, POINTS + 1)])
-        level = judge(values)[1] if np.isfinite(values).all() else 0.0
-        rounding = constants.TRUST**2 * ULP * float(np.abs(values).max())
-        return level if max(self._plainly, rounding) < level < self._scale else 0.0  # more: that is a wall
+        values = yield from self._spaced(spacing)
+        level, n = judge(values)[1] if np.isfinite(values).all() else 0.0, len(spacing)
+        if not max(self._plainly, constants.TRUST**2 * ULP * np.abs(values).max()) < level < self._scale:
+            return 0.0  # more: that is a wall
+        if not (shown := rippled(values, excess / math.sqrt(n))) and isinstance(spacing, Few) and n > 1:
+            one = np.argmax(np.abs(spacing.values), keepdims=True)
+            single = Few(spacing.indices[one], spacing.values[one])
+            shown = rippled((yield from self._spaced(single)), excess / n)
+        return level if shown else 0.0
+
+    def _spaced(self, spacing: Move) -> Steps[FloatArray]:
+        """Return equally spaced values of f."""
+        step = self._inward(spacing, POINTS)
+        return (yield from self._values([step.times(float(k)) for k in range(1, POINTS + 1)]))
 
     # ------------------------------------------------------------ along the others
 
@@ -297,7 +313,7 @@ class Beyond:
         """
         length = constants.CLEARLY
         for _ in range(constants.DRAWN if len(rest) else 0):
-            way = self._roomy(self._direction(rest).times(length))  # those that have no room are left out
+            way = self._roomy(self._direction(rest).times(length))
             found, odd, even = yield from self._sides([way], Role.PROBE)
             if found is not None:
                 return (yield from self._narrowed(found))

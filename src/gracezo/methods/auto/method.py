@@ -20,7 +20,7 @@ from gracezo.core.types import FloatArray
 from gracezo.core.units import Units
 from gracezo.methods.auto import constants
 from gracezo.methods.auto.search.estimator import TreeEstimator, Wanted
-from gracezo.methods.auto.verdict import MIXED, Lowest, answering, drawn_again
+from gracezo.methods.auto.verdict import MIXED, Lowest, answering, drawn_again, remembered
 from gracezo.methods.auto.ways import Ledger
 from gracezo.methods.auto.ways.bandit import Bandit, Ways
 from gracezo.methods.auto.ways.gradients import Dense, Nonsmooth
@@ -138,11 +138,13 @@ class Descent:
             at, finish = yield from reserving(descent, 2 * constants.ANSWERS)
             answer, draws = yield from drawn_again(at)
             judged = f"one draw was minimised, {draws} others have judged the answer"
-            return replace(finish.adding(judged), answer=answer)
+            return replace(finish.adding(self._errors(), judged), answer=answer)
         if not exact:
             at, finish = yield from reserving(descent, constants.ANSWERS)
-            return replace(finish, answer=(yield from self._sparse.again(at)).at)
-        return (yield from descent)[1]
+            again = yield from self._sparse.again(at)
+            rough = again.same and not self._problem.noise  # else that is what the user has said of it
+            return replace(finish.adding(self._errors(rough)), answer=again.at)
+        return (yield from descent)[1].adding(self._errors())
 
     def _begin(self, at: Point, key: Key) -> Steps[tuple[Point, Finish | None]]:
         """Take the first look; from a plateau of a box, go to where f is lower at once, and look there.
@@ -210,7 +212,7 @@ class Descent:
                     why = "f is rough or jumps: lower values lie at longer distances"
                     finish = Finish(Status.STUCK, MIXED if sparse.mixed else why)
         except OutOfQueries:
-            if not self._remarks(bandit) and not self._problem.random:
+            if not (self._sparse.noise or self._remarks(bandit) or self._problem.random):
                 raise
             finish = Finish(Status.SPENT)
         if sparse.differences.values.coarse and at.value >= sparse.first:
@@ -219,14 +221,14 @@ class Descent:
         return at, finish.adding(elsewhere, *self._remarks(bandit))
 
     def _over_ripples(self, at: Point, depth: float, key: Key) -> Steps[tuple[Point, Finish]]:
-        """Go on where a run has stopped in a ripple, as on a noisy function."""
+        """Go on where a run has stopped in a ripple, as on a noisy function, but that none is asked twice."""
         again = Descent(self._units, replace(self._problem, noise=depth), None)
-        at, finish = yield from again.descend(at, key)
-        if finish.status is not Status.SPENT:
-            ripples = f"its ripples of about {self._units.value(depth):.2g}"
-            rough = f"f is rough, and falls no further by more than {ripples}"
-            finish = Finish(Status.STUCK, rough).adding(self._elsewhere)
-        return at, finish
+        at, finish = yield from remembered(again.descend(at, key))
+        ripples = f"its ripples of about {self._units.value(depth):.2g}"
+        if finish.status is Status.SPENT:
+            return at, finish.adding(f"f is rough: {ripples} are taken for noise")
+        rough = f"f is rough, and falls no further by more than {ripples}"
+        return at, Finish(Status.STUCK, rough).adding(self._elsewhere)
 
     def descend(self, at: Point, key: Key) -> Steps[tuple[Point, Finish]]:
         """Take a first look, and go down as on a noisy function that answers the same when asked again."""
@@ -251,20 +253,24 @@ class Descent:
         closed = math.isfinite(self._sparse.walls.reach)
         return "for other minima in the box there is method='global'" if closed else ""
 
+    def _errors(self, rough: bool = False) -> str:
+        """Return what to add to a message about errors of f: that it is noisy, coarse, or rough."""
+        noise = self._units.value(self._sparse.noise)
+        if not noise:
+            return ""
+        if self._sparse.differences.values.coarse:
+            return f"its values are rounded, to steps of about {math.sqrt(12.0) * noise:.2g}"
+        if rough:
+            return f"f is rough, not random: its values lie about {noise:.2g} off a smooth function"
+        return f"f is noisy, with a standard deviation of about {noise:.2g}"
+
     def _remarks(self, bandit: Bandit) -> list[str]:
-        """Return what to add to a message: that f is noisy, or that its gradient is not sparse."""
-        noise, d = self._units.value(self._sparse.noise), self._problem.free
-        remarks = []
-        if noise and self._sparse.differences.values.coarse:
-            remarks.append(f"its values are rounded, to steps of about {math.sqrt(12.0) * noise:.2g}")
-        elif noise:
-            remarks.append(f"f is noisy, with a standard deviation of about {noise:.2g}")
+        """Return what to add to a message: that the gradient is not sparse."""
+        d = self._problem.free
         met = d if bandit.dense else len(self._sparse.met)
-        if met > constants.CLEARLY * d >= constants.DRAWN:  # of a few, most matter as a rule
-            remarks.append(
-                f"the gradient is not sparse: {met:,} of {d:,} coordinates went through finite differences"
-            )
-        return remarks
+        if met <= constants.CLEARLY * d or d < constants.DRAWN / constants.CLEARLY:
+            return []  # of a few, most matter as a rule
+        return [f"the gradient is not sparse: {met:,} of {d:,} coordinates went through finite differences"]
 
 
 @uses("support", "known", "bounds", "noise", "scale", "tol", "groups", "places")

@@ -338,16 +338,26 @@ def answering(steps: Steps[R], exact: bool, met: Lowest) -> Steps[R]:
     return translated(steps, asked, heard, moved)
 
 
+def remembered(steps: Steps[R]) -> Steps[R]:
+    """Run `steps`, and let what they ask again be told by whoever remembers it: f answers the same again."""
+
+    def asked(ask: Ask) -> Ask:
+        return Ask(ask.base, ask.offsets, Role.STEP, ask.reserve) if ask.role is Role.AGAIN else ask
+
+    return translated(steps, asked)
+
+
 @record
 class Again:
     """A point whose value was measured anew, with its error; and the standard deviation that this showed.
 
-    That is NaN where too few values tell, or f answers the same again: it is rounded then, not random, and
-    its value is what it is.
+    That is NaN where too few values tell, or f answers the `same` again: it is rounded then, or rough, not
+    random, and its value is what it is.
     """
 
     at: Point
     deviation: float = math.nan
+    same: bool = False
 
 
 def measured_again(at: Point, noise: float) -> Steps[Again]:
@@ -358,7 +368,7 @@ def measured_again(at: Point, noise: float) -> Steps[Again]:
     """
     first = yield from _values(at, 1)
     if len(first) and first[0] == at.value:
-        return Again(Point(at.x, at.value, noise))
+        return Again(Point(at.x, at.value, noise), same=True)
     values = np.append(first, (yield from _values(at, constants.ANSWERS - 1)))
     if not len(values):
         return Again(Point(at.x, at.value, noise))
