@@ -172,6 +172,23 @@ def test_outputs_of_very_different_noise(seed: int) -> None:
     assert np.array_equal(np.sort(found.columns), hidden.support) or not found.complete
 
 
+def test_residuals_that_are_zero_where_coordinates_are_rounded() -> None:
+    """Rounding of a residual of 0 is nothing, but x + εw is rounded, and so is what was subtracted."""
+    for seed in range(10):
+        random = np.random.default_rng(seed)
+        support, jacobian = random.choice(300, 4, replace=False), random.normal(size=(6, 4))
+        x0, level = random.uniform(-2.0, 2.0, 300), 100.0 * random.normal(size=6)
+
+        def residuals(x: FloatArray) -> FloatArray:
+            at = level + jacobian @ (x - x0)[support]  # noqa: B023
+            return np.asarray((at - level) * [1.0, 0.3, 0.7, 1.0, 3.0, 2.0], np.float64)  # noqa: B023
+
+        found = gracezo.estimate_jacobian(residuals, x0, seed=seed)
+        assert set(found.columns) == set(support), seed
+        assert found.complete
+        assert found.queries <= 12
+
+
 def test_an_output_without_slope_does_not_hide_another() -> None:
     """Of Σ x² nothing can be told at 0; Σ x is linear, and all of its coordinates matter."""
     found = gracezo.estimate_jacobian(lambda x: np.array([x.sum(), (x**2).sum()]), np.zeros(D), seed=0)

@@ -21,6 +21,7 @@ import gracezo
 from gracezo.core.result import Status
 from gracezo.core.types import FloatArray
 from gracezo.vectors.losses import LOSSES, Loss
+from gracezo.vectors.region import Region
 from gracezo.vectors.surrogate import Surrogate
 
 D = 2000
@@ -742,6 +743,19 @@ def test_a_good_step_far_to_one_side_allows_none_to_the_other() -> None:
     result = gracezo.least_squares(plateau, np.zeros(50), seed=0, max_queries=300)
     assert result.status == Status.CONVERGED
     assert highest < 20.0
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1e-6, 1.0, 1e12])
+def test_what_slopes_promise_within_bounds_does_not_depend_on_the_unit(unit: float) -> None:
+    """The tolerances of what solves for it are absolute: it stopped short where residuals are small."""
+    random = np.random.default_rng(221)
+    slopes, outputs = random.normal(size=(6, 4)), random.normal(size=6)
+    limits = np.array([-1e-3, 0.0, -0.2, -np.inf]), np.array([0.5, 1e-2, 0.2, 0.0])
+    region = Region(Loss(), limits, np.ones(4))
+    model = Surrogate(np.zeros(4), unit * outputs, unit * slopes)
+    told = scipy.optimize.lsq_linear(slopes, -outputs, limits, method="bvls")
+    promised = 0.5 * (outputs @ outputs) - told.cost
+    assert region.newton(model, np.zeros(4)).predicted == pytest.approx(unit**2 * promised, rel=1e-9)
 
 
 def test_a_minimum_before_a_plateau_is_not_passed_over() -> None:

@@ -23,7 +23,6 @@ from __future__ import annotations
 import enum
 import math
 from dataclasses import dataclass
-from decimal import Decimal
 
 import numpy as np
 
@@ -33,6 +32,7 @@ from gracezo.core.keys import Key
 from gracezo.core.moves import Few, Move, rows_of
 from gracezo.core.places import norm
 from gracezo.core.types import FloatArray
+from gracezo.estimators.digits import quantum
 
 POINTS = 7  # what the paper recommends
 AGREEMENT = 4.0  # three estimates agree when they lie within this factor (the paper's η)
@@ -41,10 +41,6 @@ FIRST, LAST = 1e-7, 10.0  # the spacing tried first and the widest, beside max(1
 STRIDE = 1e2  # from one spacing to the next (theirs); its square when no value changed at all
 BESIDE = 1.1  # from a spacing at which an evaluation failed to another one that serves as well
 TRIES = 5
-_COARSE = 1e-6  # of the geometric mean of values and changes: a step that shows in spite of rounding
-_WHOLE = 1e-4  # of a number: a remainder that is an error of rounding
-_ZEROS = 10  # binary digits that are zero at the end of rounded values
-_WRITTEN = 13  # decimal digits at most of values that were written with few of them
 
 
 class Spacing(enum.Enum):
@@ -104,72 +100,6 @@ class NoiseEstimate:
         if not (self.level > 0.0 and curvature > 0.0):
             raise ValueError(f"a step needs noise and curvature; given: {self.level!r} and {curvature!r}")
         return float(8.0**0.25 * math.sqrt(self.level / curvature))
-
-
-def quantum(values: FloatArray) -> float:
-    """Return the step between values rounded to few binary digits, as float32 does; 0 if they are not.
-
-    The last digits of exact values are as good as random. Two changes that both end in ten zeros or more
-    are no accident.
-
-    >>> bool(quantum(np.float64(np.float32([1.1, 1.2, 1.3]))) == 2.0**-23)
-    True
-    >>> quantum(np.array([1.1, 1.2, 1.3]))
-    0.0
-    """
-    largest = float(np.abs(values).max())
-    if largest == 0.0:
-        return 0.0
-    unit = np.spacing(largest)
-    changes = [abs(int(change)) for change in np.rint(np.diff(values) / unit) if change]
-    digits = [(change & -change).bit_length() - 1 for change in changes]
-    return float(unit * 2.0 ** min(digits)) if len(digits) >= 2 and min(digits) >= _ZEROS else 0.0
-
-
-def printed(values: FloatArray) -> float:
-    """Return the step between values that were written with few decimal digits; 0 if they were not.
-
-    A program that prints its result rounds it to so many digits. Exact values have some sixteen; that three
-    of them have no more than thirteen each is no accident.
-
-    >>> printed(np.array([0.99971, 1.0003, 1.0021])), printed(np.array([342.0, 341.0, 355.0]))
-    (0.0001, 1.0)
-    >>> printed(np.sqrt([2.0, 3.0, 5.0]))
-    0.0
-    """
-    written = {Decimal(repr(value)).normalize().as_tuple() for value in values.tolist() if value}
-    if len(written) < 3 or max(len(digits) for _, digits, _ in written) > _WRITTEN:
-        return 0.0
-    # With a fixed number of digits, or of decimals: the largest value has the largest step.
-    decade = max(len(digits) + int(exponent) for _, digits, exponent in written)
-    return 10.0 ** (decade - max(len(digits) for _, digits, _ in written))
-
-
-def grid(values: FloatArray) -> float:
-    """Return the step of which all changes between values are multiples; 0 if there is none.
-
-    Counts, error rates and results printed with few digits are such values. Two changes at least have to
-    tell, and they must not come of equally spaced points, where those of a smooth f are multiples too.
-
-    >>> round(grid(np.array([0.117, 0.118, 0.12, 0.125])), 12)
-    0.001
-    >>> grid(np.array([0.117, 0.1181, 0.12003, 0.125007])) < 1e-5
-    True
-    >>> grid(np.array([0.1, 0.2, 0.1])), grid(np.sqrt([1.0, 2.0, 3.0, 5.0]))
-    (0.0, 0.0)
-    """
-    changes = np.unique(np.abs(values - values[0]))
-    changes = changes[changes > 0.0].tolist()
-    if len(changes) < 2:
-        return 0.0
-    largest = float(np.abs(values).max())
-    step, *larger = changes
-    for change in larger:
-        other = change
-        while (rest := abs(math.remainder(other, step))) > _WHOLE * step:  # Euclid's algorithm
-            step, other = rest, step
-        step = change / round(change / step)  # the larger the change, the less it suffers from rounding
-    return step if step > _COARSE * math.sqrt(largest * changes[-1]) else 0.0
 
 
 def levels(values: FloatArray) -> tuple[FloatArray, list[bool]]:

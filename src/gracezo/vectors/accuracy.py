@@ -16,7 +16,7 @@ import numpy as np
 
 from gracezo.core.asks import Ask, Point, Role, Steps
 from gracezo.core.types import FloatArray, IntArray
-from gracezo.vectors.digits import are_single, last_bit, last_place
+from gracezo.estimators.digits import are_single, cancelled, last_bit, last_place
 from gracezo.vectors.looks import Look, Looks
 from gracezo.vectors.space import Space
 
@@ -35,6 +35,7 @@ _UNIT = 2.0**-52
 _SINGLE = 2.0**-24  # and so in single precision
 _ROUNDED = 0.3  # of the last digit: the standard error of what is rounded to it
 _SQRT2 = 2.0**0.5  # a difference has the noise of two
+_SURE = 1e-14  # of a quotient: it is known no better
 _TINY = 1e-300
 
 
@@ -56,6 +57,8 @@ class Accuracy:
         Whether no output changed at any distance.
     times : float
         By so much it goes farther than the look did.
+    slip : float
+        The largest error of a displacement, in scales of its coordinate: x + εw is rounded, too.
     """
 
     look: Look
@@ -64,6 +67,7 @@ class Accuracy:
     tail: FloatArray
     flat: bool = False
     times: float = 1.0
+    slip: float = 0.0
 
     @property
     def distance(self) -> float:
@@ -87,12 +91,18 @@ class Accuracy:
         and the dense tail of so many positions.
         """
         look, least = self.look, self.least_errors(size)
-        rms = np.sqrt(np.nanmean(answers**2, axis=1)) if answers.shape[1] else np.abs(look.near)
+        there = answers[:, np.isfinite(answers).all(axis=0)]  # the others failed and were skipped
+        rms = np.sqrt(np.mean(there**2, axis=1)) if there.shape[1] else np.abs(look.near)
         seen, typical = look.differences / 2.0, self.times * look.off * rms
         if not self.noisy:
             seen = seen * np.sqrt(size / self.size)  # curvature of fewer positions is less
             typical = np.minimum(typical, _LUCK * (look.differences + least))  # an output may be linear
-        return np.asarray(np.sqrt(least**2 + typical**2 + seen**2) + 1e-14 * rms + _TINY)
+        return np.asarray(np.sqrt(least**2 + typical**2 + seen**2 + (self._slipped * rms) ** 2) + _TINY)
+
+    @property
+    def _slipped(self) -> float:
+        """What rounded displacements make of a quotient, as a share of it."""
+        return max(_SURE, self.slip / self.distance)
 
     def least_errors(self, size: int) -> FloatArray:
         """Return the same of quotients that do not bend: of rounding or noise, and of the tail."""
@@ -158,6 +168,8 @@ def accuracy(
     looks = Looks(at, space, rounding if noise is None else np.hypot(rounding, noise), further)
     first = _typical(looks.rounding, at.outputs) if told else _COARSE if single else START
     seen = yield from looks.look(min(first, most))
+    rounding = np.maximum(rounding, cancelled(seen.outputs))
+    seen = looks.known(seen, np.maximum(looks.rounding, rounding))
     noisy = told or (single and are_single(seen.outputs[1]))
     if single and noisy:
         bit = last_bit(seen.outputs)
@@ -189,7 +201,9 @@ def accuracy(
         seen = looks.known(seen, _ROUNDED * digit)  # that of few answers may end in zeros
     probes = np.array([seen.probe, *seen.others], np.int64)
     answers = np.column_stack([seen.near, *seen.others.values()])
-    return Accuracy(seen, noisy, len(space), np.zeros(len(at.outputs)), flat), probes, answers
+    slip = _UNIT / 2.0 * float(np.max(np.abs(at.x[space.order]) / space.reach, initial=0.0))
+    found = Accuracy(seen, noisy, len(space), np.zeros(len(at.outputs)), flat, slip=slip)
+    return found, probes, answers
 
 
 def _typical(noise: FloatArray, outputs: FloatArray) -> float:

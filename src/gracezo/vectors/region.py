@@ -22,6 +22,7 @@ _GOOD, _POOR, _BAD = 0.5, 0.25, 0.1  # shares of the decrease predicted that a s
 _FAR = 10.0  # scales of a coordinate: farther, to either side, only after a good step that far to that side
 _LEARN = 3.0  # by so much the error of the slopes is less after a good step, and more after a bad one
 _INNER = 50  # evaluations of the surrogate a step
+_EXACT = 1e-14  # of the squared residual: what the solution of a linear problem may leave
 _NARROW = 1e-12  # what has no room is not asked
 
 
@@ -104,8 +105,10 @@ class Region:
         if np.isinf(lower).all() and np.isinf(upper).all():
             step = np.linalg.lstsq(matrix, right, rcond=1e-10)[0]
         else:
+            unit = float(np.linalg.norm(right)) or 1.0  # the method's tolerances are absolute
             tiny = 1e-15 * np.maximum(1.0, np.abs(z * effects))
-            step = lsq_linear(matrix, right, (lower - tiny, upper + tiny)).x
+            bounds = (lower - tiny) / unit, (upper + tiny) / unit
+            step = unit * lsq_linear(matrix, right / unit, bounds, tol=_EXACT).x
         predicted = 0.5 * float(right @ right - np.sum((matrix @ step - right) ** 2))
         return Step(np.clip(z + step / effects, *self._limits), predicted)
 

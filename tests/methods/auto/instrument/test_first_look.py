@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import gracezo
 from gracezo.core.types import FloatArray
-from gracezo.estimators.noise import grid, printed, quantum
+from gracezo.estimators.digits import grid, printed, quantum
 from gracezo.problems import Distance, Magnitude
 from gracezo.problems.base import Benchmark
 

@@ -26,7 +26,8 @@ from gracezo.core.asks import Ask, Point, Role, Steps
 from gracezo.core.moves import Few
 from gracezo.core.places import largest
 from gracezo.core.precision import ROOT, TINY
-from gracezo.estimators.noise import POINTS, grid, measure_noise, quantum
+from gracezo.estimators.digits import grid, quantum
+from gracezo.estimators.noise import POINTS, measure_noise
 from gracezo.methods.auto import constants
 from gracezo.methods.auto.instrument.central import Pairs
 from gracezo.methods.auto.instrument.forward import Differences

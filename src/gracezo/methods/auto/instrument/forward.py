@@ -19,7 +19,7 @@ import numpy as np
 from gracezo.core.places import largest, mean_square
 from gracezo.core.precision import TINY, ULP
 from gracezo.core.types import FloatArray
-from gracezo.estimators.noise import printed
+from gracezo.estimators.digits import printed
 from gracezo.methods.auto import constants
 from gracezo.methods.auto.instrument.central import Pairs
 from gracezo.methods.auto.instrument.look import EVERYWHERE, Change, Look, Room, Stencil

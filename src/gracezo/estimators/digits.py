@@ -1,16 +1,26 @@
-"""How many digits outputs have: fewer than double precision, if a program wrote them down or computed so."""
+"""How many digits numbers have: fewer than double precision, if a program wrote them down or computed so.
+
+Values of a function with one output are a sequence; those of a function with many are a row for each query,
+and the outputs share what is learned of their digits.
+"""
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
 from gracezo.core.types import FloatArray
 
 _UNIT = 2.0**-52
-_ROUND = 2.0**-10  # multiples of which may be exact, where a function begins
+_ROUND = 2.0**6  # multiples of the last bit: smaller ones may be exact, where a function begins
 _SHORT = 12  # significant decimal digits; computed numbers have more
+_DISTINCT = 3  # short decimals: fewer may be so by chance
 _EVIDENCE = 1e4  # errors of rounding: one change in as many is by chance a multiple of so many
 _MOST = 0.9  # of the changes: others may be of residuals near zero, whose rounding is that of larger numbers
+_ZEROS = 10  # binary digits that are zero at the end of rounded values
+_COARSE = 1e-6  # of the geometric mean of values and changes: a step that shows in spite of rounding
+_WHOLE = 1e-4  # of a number: a remainder that is an error of rounding
 _CHANGES = 3  # that have to be multiples; of fewer it may be chance all the same
 
 
@@ -35,9 +45,9 @@ def last_place(outputs: FloatArray) -> FloatArray | None:
     changes = outputs[1:] - outputs[0]
     if not changes.any():
         return None
-    for unit in (last_digit(outputs), last_bit(outputs)):
-        if unit is not None and ((changes == 0.0) | (np.abs(changes) > unit / 2.0)).all():
-            return unit
+    unit = last_bit(outputs) if _is_binary(outputs) else last_digit(outputs)
+    if unit is not None and ((changes == 0.0) | (np.abs(changes) > unit / 2.0)).all():
+        return unit
     return _of_changes(changes, outputs)
 
 
@@ -50,13 +60,24 @@ def are_single(outputs: FloatArray) -> bool:
     >>> pressure = np.float32([50.1, 50.2])
     >>> are_single(np.float64(pressure - np.float32(50.1))), are_single(np.array([0.0, 2.5, 17.0]))
     (True, False)
+    >>> are_single(np.float64(np.float32([3.1e11])))  # a whole number, of which the last digits are zero
+    True
     """
     with np.errstate(over="ignore", under="ignore", invalid="ignore"):
         beyond = np.abs(outputs.astype(np.float32) - outputs)
-        even = np.rint(outputs / _ROUND) * _ROUND == outputs
-    if (beyond > 8.0 * _UNIT * np.abs(outputs)).any() or even.all():
+    if (beyond > 8.0 * _UNIT * np.abs(outputs)).any() or not _is_binary(outputs[None]):
         return False
-    return last_digit(outputs[None]) is None
+    bit = last_bit(outputs[None])
+    return bit is not None and bool((np.abs(outputs) > _ROUND * bit).any())
+
+
+def _is_binary(outputs: FloatArray) -> bool:
+    """Whether outputs have few binary digits, and not for being short decimals.
+
+    Large whole numbers in single precision are both, but then end in binary zeros, all of them.
+    """
+    digit, bit = last_digit(outputs), last_bit(outputs)
+    return bit is not None and (digit is None or bool((bit > digit).all()))
 
 
 def last_digit(outputs: FloatArray) -> FloatArray | None:
@@ -125,6 +146,35 @@ def last_bit(outputs: FloatArray) -> FloatArray | None:
     return np.asarray(np.where(there, least, np.median(least[there])), np.float64)
 
 
+def cancelled(outputs: FloatArray) -> FloatArray:
+    """Return the unit of which all values of an output are multiples; 0 where it is only that of their size.
+
+    A residual is a difference of numbers that may be much larger than it is: its error is theirs, and shows
+    in the zeros that it ends in.
+
+    Parameters
+    ----------
+    outputs
+        A row for each query, a column for each output.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> level = np.array([[170.1, 0.1], [170.4, 0.1], [170.7, 0.1]])
+    >>> cancelled(level - [170.3, 0.0]).tolist() == [2.0**-45, 0.0]
+    True
+    """
+    mantissa, exponent = np.frexp(outputs)
+    digits = np.ldexp(np.abs(mantissa), 53).astype(np.int64)
+    zeros = np.log2(np.maximum(digits & -digits, 1))
+    there = digits > 0
+    last = np.where(there, exponent - 53 + zeros, np.inf).min(axis=0)
+    chance = np.where(there, last - (exponent - 53), 0.0).sum(axis=0)  # that many binary digits are zero
+    return np.where(
+        np.isfinite(last) & (chance >= _ZEROS), np.exp2(np.where(np.isfinite(last), last, 0.0)), 0.0
+    )
+
+
 def _of_changes(changes: FloatArray, outputs: FloatArray) -> FloatArray | None:
     """Return the largest powers of ten, or else of two, of which the changes of each output are multiples."""
     error = 8.0 * _UNIT * np.abs(outputs).max(axis=0)
@@ -145,3 +195,65 @@ def _of_changes(changes: FloatArray, outputs: FloatArray) -> FloatArray | None:
             there = np.isfinite(units)
             return np.asarray(np.where(there, units, np.median(units[there])), np.float64)
     return None
+
+
+def printed(values: FloatArray) -> float:
+    """Return the step between values that were written with few decimal digits; 0 if they were not.
+
+    That three values have so few digits by chance is hardly possible.
+
+    >>> printed(np.array([0.99971, 1.0003, 1.0021])), printed(np.array([342.0, 341.0, 355.0]))
+    (0.0001, 1.0)
+    >>> printed(np.sqrt([2.0, 3.0, 5.0]))
+    0.0
+    """
+    written = np.unique(np.abs(values[values != 0.0]))
+    unit = last_digit(written[:, None]) if len(written) >= _DISTINCT else None
+    return 0.0 if unit is None else float(unit[0])
+
+
+def quantum(values: FloatArray) -> float:
+    """Return the step between values rounded to few binary digits, as float32 does; 0 if they are not.
+
+    The last digits of exact values are as good as random. Two changes that both end in ten zeros or more
+    are no accident.
+
+    >>> bool(quantum(np.float64(np.float32([1.1, 1.2, 1.3]))) == 2.0**-23)
+    True
+    >>> quantum(np.array([1.1, 1.2, 1.3]))
+    0.0
+    """
+    largest = float(np.abs(values).max())
+    if largest == 0.0:
+        return 0.0
+    unit = np.spacing(largest)
+    changes = [abs(int(change)) for change in np.rint(np.diff(values) / unit) if change]
+    digits = [(change & -change).bit_length() - 1 for change in changes]
+    return float(unit * 2.0 ** min(digits)) if len(digits) >= 2 and min(digits) >= _ZEROS else 0.0
+
+
+def grid(values: FloatArray) -> float:
+    """Return the step of which all changes between values are multiples; 0 if there is none.
+
+    Counts, error rates and results printed with few digits are such values. Two changes at least have to
+    tell, and they must not come of equally spaced points, where those of a smooth f are multiples too.
+
+    >>> round(grid(np.array([0.117, 0.118, 0.12, 0.125])), 12)
+    0.001
+    >>> grid(np.array([0.117, 0.1181, 0.12003, 0.125007])) < 1e-5
+    True
+    >>> grid(np.array([0.1, 0.2, 0.1])), grid(np.sqrt([1.0, 2.0, 3.0, 5.0]))
+    (0.0, 0.0)
+    """
+    changes = np.unique(np.abs(values - values[0]))
+    changes = changes[changes > 0.0].tolist()
+    if len(changes) < 2:
+        return 0.0
+    largest = float(np.abs(values).max())
+    step, *larger = changes
+    for change in larger:
+        other = change
+        while (rest := abs(math.remainder(other, step))) > _WHOLE * step:  # Euclid's algorithm
+            step, other = rest, step
+        step = change / round(change / step)  # the larger the change, the less it suffers from rounding
+    return step if step > _COARSE * math.sqrt(largest * changes[-1]) else 0.0

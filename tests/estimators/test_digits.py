@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gracezo.vectors.digits import are_single, last_digit, last_place
+from gracezo.estimators.digits import are_single, last_digit, last_place
 
 
 @given(st.integers(2, 8), st.integers(0, 1000))
@@ -74,3 +74,14 @@ def test_smooth_changes_have_all_digits(seed: int) -> None:
     slopes = random.normal(size=30)
     assert last_place(1.0 + np.outer([0.0, 2e-8, 8e-8, 1e-4], slopes)) is None
     assert last_place(random.normal(size=30) + np.zeros((3, 30))) is None
+
+
+@given(st.integers(9, 30), st.integers(0, 1000))
+def test_large_numbers_in_single_precision_are_no_whole_numbers(decade: int, seed: int) -> None:
+    """Below 1e12 they are short decimals as well, with a unit that is much too small."""
+    numbers = np.random.default_rng(seed).uniform(1.0, 2.0, (4, 20)) * 10.0**decade
+    single = numbers.astype(np.float32).astype(np.float64)
+    assert are_single(single[0])
+    unit = last_place(single)
+    assert unit is not None
+    assert np.median(unit / np.spacing(np.float32(10.0**decade))) in (1.0, 2.0)
