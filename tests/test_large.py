@@ -306,7 +306,8 @@ def test_a_plateau_of_very_many_coordinates_is_left_by_moves_to_the_far_end() ->
     assert set(np.abs(result.x).tolist()) <= {0.0, 2.0}
 
 
-def test_groups_take_memory_only_while_they_move_as_one() -> None:
+@pytest.mark.parametrize("bounds", [None, (-5.0, 5.0)])
+def test_groups_take_their_labels_and_an_order_as_long_as_they_move_as_one(bounds: object) -> None:
     v = np.zeros(D)
     v[500_000:500_040] = 1.0 + 0.1 * np.random.default_rng(1).random(40)
     f, x0, labels = Frugal(v), np.zeros(D), np.arange(D) // 50
@@ -317,14 +318,38 @@ def test_groups_take_memory_only_while_they_move_as_one() -> None:
         tracemalloc.reset_peak()
         return f(x)
 
-    arguments: dict[str, Any] = {"groups": labels, "seed": 1, "copy": False, "target": 1e-9 * f(x0)}
+    arguments: dict[str, Any] = {"groups": labels, "seed": 1, "copy": False, "bounds": bounds}
+    arguments["target"] = 1e-9 * f(x0)
     gracezo.minimize(f, x0, **arguments)  # what is loaded at first use
     results = []
-    assert arrays(lambda: results.append(gracezo.minimize(fun, x0, **arguments))) <= 13.0
-    assert max(peaks) <= 13.0
-    assert peaks[-1] <= 6.5
+    most = arrays(lambda: results.append(gracezo.minimize(fun, x0, **arguments)))
+    assert max(most, *peaks) <= 3.0 + 2.0
+    assert peaks[-1] <= 3.0 + 1.0
     assert results[0].success
     assert np.sort(results[0].support[:40]).tolist() == list(range(500_000, 500_040))
+
+
+@pytest.mark.parametrize("bounds", [None, (-1.0, 1.0)])
+def test_who_evaluates_does_not_matter_for_groups_of_very_many_coordinates(bounds: object) -> None:
+    d = 140_000
+    labels = np.random.default_rng(5).permutation(np.arange(d) % 700)
+    v, x0 = np.zeros(d), np.random.default_rng(6).uniform(-0.5, 0.5, d)
+    v[(labels == 3) | (labels == 500)] = 0.9
+    f = Distance.__call__
+    priced = Distance(1, d=d, s=4)
+    g = Frugal(v)
+    arguments: dict[str, Any] = {"seed": 5, "max_queries": 25, "bounds": bounds, "groups": labels}
+    expected = gracezo.minimize(g, x0, **arguments)
+    shared = gracezo.minimize(g, x0, copy=False, **arguments)
+    rows = gracezo.minimize(lambda points: np.array([g(x) for x in points]), x0, vectorized=True, **arguments)
+    sent = gracezo.minimize(g, x0, workers=2, **arguments)
+    for result in (shared, rows, sent):
+        assert np.array_equal(result.x, expected.x)
+        assert np.array_equal(result.trace.values, expected.trace.values)
+        assert result.nfev == expected.nfev == 25
+    assert expected.fun < g(x0)
+    called = gracezo.minimize(lambda x: f(priced, x), x0, **arguments)
+    assert np.allclose(gracezo.minimize(priced, x0, **arguments).trace.values, called.trace.values)
 
 
 HALF = [(1.0, 1.0) if i % 8 == 0 else (0.5, 2.0) for i in range(160_000)]  # and every eighth is fixed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import TypeAlias
 
 import numpy as np
@@ -15,11 +16,14 @@ from gracezo.core.drive import drive
 from gracezo.core.keys import Key
 from gracezo.core.limits import Limits
 from gracezo.core.method import Problem
+from gracezo.core.moves import PieceRows
+from gracezo.core.places import Place
 from gracezo.core.run import Run
 from gracezo.core.steps import whole_run
 from gracezo.core.subspace import Subspace
 from gracezo.core.types import FloatArray, IntArray
 from gracezo.evaluators.objective import Objective
+from gracezo.evaluators.point_buffer import PointBuffer
 from gracezo.evaluators.serial import Serial
 from gracezo.methods import catalog
 
@@ -144,3 +148,34 @@ def test_an_estimate_of_some_coordinates_names_them() -> None:
     assert found.size == 10
     assert found.indices.tolist() == [4, 9]
     assert found.values == pytest.approx([-2.0, 3.0], rel=1e-6)
+
+
+@pytest.mark.parametrize("box", [None, Box.of(-1.0, 1.0, 80_000)])
+@pytest.mark.parametrize("lengths", [None, np.random.default_rng(3).uniform(0.5, 2.0, 80_000)])
+def test_a_displacement_of_very_many_coordinates_is_the_one_that_is_written_down(
+    box: Box | None, lengths: FloatArray | None
+) -> None:
+    d, rng = 80_000, np.random.default_rng(4)
+    x, labels = rng.uniform(-0.9, 0.9, d), np.where(rng.random(d) < 0.1, -1, rng.integers(0, 50, d))
+    labels[:50], labels[1_000:60_000] = np.arange(50), 7  # one group is larger than what is said at a time
+    written = Subspace.grouped(x, labels, box, lengths)
+    places = Subspace.grouped(Place.at(x).stand_in, labels, box, lengths)
+    assert np.array_equal(written.z, places.z)
+    first, second = rng.normal(size=(2, 50)) * (rng.random((2, 50)) < 0.7)
+    z = written.z + first
+    columns = rng.permutation(np.flatnonzero(second))
+    rows = SparseRows.stack(
+        [SparseRows.single(some, second[some]) for some in (columns, columns[:1], columns[:25])]
+    )
+    here, there = ([space.ask(Ask(z, rows, Role.PROBE)) for _ in range(2)] for space in (written, places))
+    assert isinstance(there[0].offsets, PieceRows)
+    sent = pickle.loads(pickle.dumps(there[1].offsets))
+    buffer = PointBuffer()
+    for row in range(3):
+        point = here[0].point(row)
+        assert not np.array_equal(point, x)
+        assert np.array_equal(there[0].point(row), point)
+        assert np.array_equal(buffer.show(there[0], row), point)
+        assert np.array_equal(Ask(there[1].base, sent, Role.PROBE).point(row), point)
+        assert np.max(np.abs(point - here[0].base)) <= there[0].offsets.rows[row].reach * (1.0 + 1e-12)
+    assert len({part.name() for part in there[0].offsets.rows}) == 3

@@ -10,7 +10,7 @@ from gracezo.core.aims import FarEnd, Inward, Roomy
 from gracezo.core.asks import Ask, DenseRows, Role, SparseRows
 from gracezo.core.box import Box, ClippedMoves, SparsePoints
 from gracezo.core.keys import Key
-from gracezo.core.moves import Few, Move, Moves, Wave
+from gracezo.core.moves import Few, Move, PieceRows, Wave
 from gracezo.core.places import Place
 from gracezo.core.shuffle import Shuffle
 from gracezo.core.types import FloatArray
@@ -45,13 +45,13 @@ AIMED = [
 MOVES: list[Move] = [*FEW, *WAVES, *AIMED]
 
 
-def offsets(kind: int, place: bool) -> SparseRows | DenseRows | Moves:
-    rows: list[SparseRows | DenseRows | Moves] = [
+def offsets(kind: int, place: bool) -> SparseRows | DenseRows | PieceRows:
+    rows: list[SparseRows | DenseRows | PieceRows] = [
         SparseRows.single(FEW[0].indices, FEW[0].values),
         SparseRows.single(NONE, np.zeros(0)),
         SparseRows.single(np.arange(0, D, 2), DENSE[::2]),  # so many that all is written again
         SparsePoints(np.array([0, 2]), np.array([3, 5]), np.array([8.0, 9.0])),
-        *(Moves((move,)) for move in MOVES),
+        *(PieceRows((move,)) for move in MOVES),
         *(ClippedMoves((move,), BOX) for move in MOVES),
     ]
     if not place:

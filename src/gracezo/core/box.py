@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from gracezo.core.asks import Ask, Offsets, SparseRows
-from gracezo.core.moves import Moves
+from gracezo.core.moves import PieceRows
 from gracezo.core.places import Place, chunks, collected, fill, lean
 from gracezo.core.types import BoolArray, FloatArray, IntArray, record
 
@@ -228,7 +228,7 @@ class SparsePoints(SparseRows):
 
 
 @record
-class ClippedMoves(Moves):
+class ClippedMoves(PieceRows):
     """Displacements of places, each cut at the bounds."""
 
     box: Box
@@ -240,16 +240,8 @@ class ClippedMoves(Moves):
 
     def write(self, row: int, base: FloatArray, out: FloatArray) -> None:
         """Write `base` displaced by one row into the vector `out`, cut at the bounds."""
-        Moves.write(self, row, base, out)
+        PieceRows.write(self, row, base, out)
         self.cut(slice(0, len(out)), out)
-
-    def part(self, start: int, stop: int) -> ClippedMoves:
-        """Return the rows from `start` up to, not including, `stop`."""
-        return ClippedMoves(self.rows[start:stop], self.box)
-
-    def take(self, rows: IntArray) -> ClippedMoves:
-        """Return the rows that are named."""
-        return ClippedMoves(Moves.take(self, rows).rows, self.box)
 
 
 class Clipped:
@@ -294,7 +286,7 @@ class ClipToBox:
         if isinstance(offsets, SparseRows):
             places = self._box.place(ask.base, offsets.indices, offsets.values)
             offsets = SparsePoints(offsets.indptr, offsets.indices, places)
-        elif isinstance(offsets, Moves):
+        elif isinstance(offsets, PieceRows):
             if not self._box.holds(ask.base, offsets.reach):
                 offsets = ClippedMoves(offsets.rows, self._box)
         elif not isinstance(offsets, Clipped):

@@ -8,7 +8,7 @@ import numpy as np
 
 from gracezo.core.asks import Ask, DenseRows, Offsets, SparseRows
 from gracezo.core.box import SparsePoints
-from gracezo.core.moves import Moves
+from gracezo.core.moves import PieceRows
 from gracezo.core.places import Place
 from gracezo.core.sampling import Seeded
 from gracezo.core.types import AnyFloatArray, FloatArray
@@ -43,7 +43,7 @@ def _reach(offsets: Offsets) -> float:
         return math.sqrt(values.dot(values))  # no less than the largest: one pass, and no warning
     if isinstance(offsets, DenseRows):
         return abs(float(offsets.scale)) * _largest(offsets.rows)
-    if isinstance(offsets, Moves):
+    if isinstance(offsets, PieceRows):
         return offsets.reach
     return math.inf
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import field, replace
 from functools import partial
-from typing import Protocol
+from typing import Protocol, Self
 
 import numpy as np
 
@@ -22,8 +22,8 @@ _NONE: IntArray = np.zeros(0, np.int64)
 _NOTHING: FloatArray = np.zeros(0)
 
 
-class Move(Protocol):
-    """A displacement."""
+class Displacement(Protocol):
+    """A displacement, for whoever makes points of it."""
 
     def __len__(self) -> int:
         """Return the number of coordinates that it may move."""
@@ -38,6 +38,14 @@ class Move(Protocol):
         """Yield coordinates, each at most once, and their displacements from a base."""
         ...
 
+    def name(self) -> bytes:
+        """Return what tells it from others, for a digest."""
+        ...
+
+
+class Move(Displacement, Protocol):
+    """A displacement, for methods, which choose how long it is."""
+
     def at(self, coordinates: IntArray, base: FloatArray) -> FloatArray:
         """Return by how much it displaces these from a base."""
         ...
@@ -51,10 +59,6 @@ class Move(Protocol):
 
         These are powers of two, all of them the same or one for each coordinate, and at most `widest`.
         """
-        ...
-
-    def name(self) -> bytes:
-        """Return what tells it from others, for a digest."""
         ...
 
 
@@ -243,10 +247,10 @@ class Wave:
 
 
 @record
-class Moves:
+class PieceRows:
     """Rows of displacements of any kind, for an ask."""
 
-    rows: tuple[Move, ...]
+    rows: tuple[Displacement, ...]
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -266,13 +270,20 @@ class Moves:
         for where, values in self.rows[row].pieces(base):
             out[where] += values
 
-    def part(self, start: int, stop: int) -> Moves:
+    def part(self, start: int, stop: int) -> Self:
         """Return the rows from `start` up to, not including, `stop`."""
-        return Moves(self.rows[start:stop])
+        return replace(self, rows=self.rows[start:stop])
 
-    def take(self, rows: IntArray) -> Moves:
+    def take(self, rows: IntArray) -> Self:
         """Return the rows that are named."""
-        return Moves(tuple(self.rows[row] for row in rows.tolist()))
+        return replace(self, rows=tuple(self.rows[row] for row in rows.tolist()))
+
+
+@record
+class Moves(PieceRows):
+    """Rows of a method's own, which can be made longer and shorter."""
+
+    rows: tuple[Move, ...]
 
     def times(self, factor: float) -> Moves:
         """Return all of them longer or shorter."""

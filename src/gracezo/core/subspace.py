@@ -17,17 +17,22 @@ The rules of this file:
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
 
 from gracezo.core.asks import Ask, Moved, Offsets, Point, SparseRows, Steps
-from gracezo.core.box import Box
+from gracezo.core.box import Box, of
+from gracezo.core.columns import Columns
 from gracezo.core.method import Problem
+from gracezo.core.moves import Few, PieceRows
+from gracezo.core.places import Place, fill, replaced
 from gracezo.core.result import Finish, GradientEstimate
+from gracezo.core.shuffle import SAMPLE, Piece
 from gracezo.core.steps import translated
-from gracezo.core.types import FloatArray, IntArray
+from gracezo.core.types import FloatArray, IntArray, record
 
 R = TypeVar("R")
 
@@ -63,41 +68,44 @@ class Subspace:
         bounds: Box | None = None,
     ) -> None:
         self._origin = origin
-        self._indptr, self._members, self._factors = indptr, members, factors
-        self._sizes = np.diff(indptr)
-        self._single = bool((self._sizes == 1).all())
-        self._even = bool((factors == 1.0).all())
-        self._plain = self._single and self._even
-        self._owner = np.repeat(np.arange(len(indptr) - 1), self._sizes)
-        here = origin[members] / factors
-        self.z: FloatArray = self._largest(here)
+        self.columns = columns = Columns(indptr, members, factors)
+        self._plain = columns.single and columns.even
+
+        def here(entries: IntArray) -> FloatArray:
+            return np.asarray(origin[members[entries]] / factors[entries])
+
+        self.z: FloatArray = here(np.arange(len(members))) if columns.single else columns.largest(here)
         """Where the point itself is."""
         self._inside: FloatArray = self.z  # the last base, and the point that it is
         self._outside: FloatArray = origin
-        self._limits: tuple[FloatArray, FloatArray] | None = None
-        self.bounds: Box | None = None
+        self._box = bounds if len(members) else None
+        self.bounds: Box | None = None if self._box is None else self._room(self._box)
         """What z may not leave."""
-        if bounds is not None and len(members):
-            lower, upper = bounds.lower[members], bounds.upper[members]
-            self._limits = lower, upper
-            down, up = (origin[members] - lower) / factors, (upper - origin[members]) / factors
-            low, high = lower / factors, upper / factors
-            if not self._single:
-                first = self._indptr[:-1]
-                low = self.z - np.maximum.reduceat(down, first)
-                high = self.z + np.maximum.reduceat(up, first)
-            self.bounds = Box.of(low, high, len(self))
+
+    def _room(self, box: Box) -> Box:
+        """Return the bounds of z."""
+        origin, columns = self._origin, self.columns
+        members, factors = columns.members, columns.factors
+        if columns.single:
+            return Box.of(of(box.lower, members) / factors, of(box.upper, members) / factors, len(self))
+
+        def down(entries: IntArray) -> FloatArray:
+            some = members[entries]
+            return np.asarray((origin[some] - of(box.lower, some)) / factors[entries])
+
+        def up(entries: IntArray) -> FloatArray:
+            some = members[entries]
+            return np.asarray((of(box.upper, some) - origin[some]) / factors[entries])
+
+        return Box.of(self.z - columns.most(down), self.z + columns.most(up), len(self))
 
     def __len__(self) -> int:
-        return len(self._indptr) - 1
+        return len(self.columns)
 
-    def _largest(self, here: FloatArray) -> FloatArray:
-        """Return of each column the entry of largest magnitude."""
-        if self._single:
-            return here
-        first = self._indptr[:-1]
-        most, least = np.maximum.reduceat(here, first), np.minimum.reduceat(here, first)
-        return np.where(most >= -least, most, least)
+    @property
+    def size(self) -> int:
+        """The number of coordinates of a point."""
+        return len(self._origin)
 
     # ------------------------------------------------------------ which columns
 
@@ -127,17 +135,16 @@ class Subspace:
         lengths
             How far each coordinate moves when z changes by one; all alike if not given.
         """
-        order = np.argsort(labels, kind="stable")
-        order = order[np.searchsorted(labels[order], 0) :]
-        counts = np.bincount(labels[order])
+        staying = np.count_nonzero(labels < 0)
+        order = np.argsort(labels, kind="stable")[staying:]
+        counts = np.bincount(labels[order] if staying else labels)
         indptr = np.concatenate([[0], np.cumsum(counts)])
         factors = np.broadcast_to(np.float64(1.0), len(order)) if lengths is None else lengths[order]
         return cls(x, indptr, order, factors, bounds)
 
     def inside(self, columns: IntArray) -> IntArray:
         """Return the coordinates that some columns move, in their order."""
-        starts, sizes = self._indptr[columns], self._sizes[columns]
-        return self._members[_ranges(starts, sizes)]
+        return self.columns.members[self.columns.entries(columns)]
 
     # ------------------------------------------------------------ into it
 
@@ -149,12 +156,13 @@ class Subspace:
         support = problem.support
         if support is not None:
             owner = np.full(len(self._origin), -1)
-            owner[self._members] = self._owner
+            owner[self.columns.members] = self.columns.owners
             support = np.unique(owner[support])
             support = support[support >= 0]
         scale = problem.scale
         if scale is not None:
-            scale = self._largest(scale[self._members] / self._factors)
+            sizes, columns = scale, self.columns
+            scale = columns.largest(lambda some: sizes[columns.members[some]] / columns.factors[some])
         return replace(
             problem, d=len(self), support=support, known=None, bounds=self.bounds, scale=scale, groups=None
         )
@@ -168,24 +176,27 @@ class Subspace:
     def place(self, z: FloatArray) -> FloatArray:
         """Return the point at z."""
         if z is not self._inside:
-            x = np.empty_like(self._origin)
-            self.write(z, x)
-            x.flags.writeable = False
+            moved = np.flatnonzero(z != self.z)
+            entries = self.columns.entries(moved)
+            owners = np.repeat(moved, self.columns.sizes[moved])
+            x = replaced(self._origin, self.columns.members[entries], self._ends(z[owners], owners, entries))
+            if isinstance(x, np.ndarray):
+                x.flags.writeable = False
             self._inside, self._outside = z, x
         return self._outside
 
     def write(self, z: FloatArray, out: FloatArray) -> None:
         """Write the point at z into the vector `out`."""
-        out[:] = self._origin
-        out[self._members] = self._coordinates(z[self._owner], slice(None))
+        fill(self._origin, out)
+        for entries, owners in self.columns.blocks(np.arange(len(self))):
+            out[self.columns.members[entries]] = self._ends(z[owners], owners, entries)
 
-    def _coordinates(self, z: FloatArray, which: IntArray | slice) -> FloatArray:
-        """Return the coordinates of some entries of the columns, given z of each."""
-        members, factors = self._members[which], self._factors[which]
-        x = z if self._plain else self._origin[members] + factors * (z - self.z[self._owner[which]])
-        if self._limits is not None:
-            x = np.clip(x, self._limits[0][which], self._limits[1][which])
-        return x
+    def _ends(self, z: FloatArray, owners: IntArray, entries: IntArray) -> FloatArray:
+        """Return the coordinates of some entries, given the columns that they belong to, and z of these."""
+        columns, box = self.columns, self._box
+        members = columns.members[entries]
+        x = z if self._plain else self._origin[members] + columns.factors[entries] * (z - self.z[owners])
+        return x if box is None else np.clip(x, of(box.lower, members), of(box.upper, members))
 
     def within(self, steps: Steps[R]) -> Steps[R]:
         """Run an algorithm that knows z alone."""
@@ -198,10 +209,10 @@ class Subspace:
 
     def estimated(self, steps: Steps[GradientEstimate]) -> Steps[GradientEstimate]:
         """Run an estimator that knows z alone; of single coordinates, its estimate is one of x."""
-        if not self._single:
+        if not self.columns.single:
             raise ValueError("of a group that moves as one, the derivatives of its coordinates are not known")
         found = yield from self.within(steps)
-        members, factors = self._members[found.indices], self._factors[found.indices]
+        members, factors = self.columns.members[found.indices], self.columns.factors[found.indices]
         order = np.argsort(members)
         return replace(
             found,
@@ -210,7 +221,7 @@ class Subspace:
             values=(found.values / factors)[order],
             errors=(found.errors / factors)[order],
             confirmed=found.confirmed[order],
-            background=found.background / float(np.median(self._factors)),
+            background=found.background / float(np.median(self.columns.factors)),
         )
 
     def ask(self, ask: Ask) -> Ask:
@@ -224,26 +235,85 @@ class Subspace:
             offsets = Placed(rows, ask.base, self)
         return Ask(base, offsets, ask.role, ask.reserve)
 
-    def _rows(self, rows: SparseRows, z: FloatArray, x: FloatArray) -> SparseRows:
-        """Return displacements of z as displacements of x."""
+    def _rows(self, rows: SparseRows, z: FloatArray, x: FloatArray) -> SparseRows | PieceRows:
+        """Return displacements of z as displacements of x; of very many entries, not written down."""
+        columns = self.columns
         if self._plain:
-            return SparseRows(rows.indptr, self._members[rows.indices], rows.values)
-        sizes = self._sizes[rows.indices]
+            return SparseRows(rows.indptr, columns.members[rows.indices], rows.values)
+        sizes = columns.sizes[rows.indices]
+        if isinstance(x, Place) and int(sizes.sum()) > SAMPLE:
+            each = (rows.row(row) for row in range(len(rows)))
+            return PieceRows(tuple(Lifted(self, z, which, steps) for which, steps in each))
+        entries = columns.entries(rows.indices)
+        owners, steps = np.repeat(rows.indices, sizes), np.repeat(rows.values, sizes)
         indptr = np.concatenate([[0], np.cumsum(sizes)])[rows.indptr]
-        which = rows.indices if self._single else _ranges(self._indptr[rows.indices], sizes)
-        members = self._members[which]
-        steps = rows.values if self._single else np.repeat(rows.values, sizes)
-        if self._limits is None or self._single:  # the engine cuts a single one at its bounds
-            displaced = steps if self._even else self._factors[which] * steps
-        else:  # one that ends at a bound leaves it again only when its group has come back
-            displaced = self._coordinates(z[self._owner[which]] + steps, which) - x[members]
-        return SparseRows(indptr, members, displaced)
+        return SparseRows(indptr, columns.members[entries], self.displaced(steps, owners, entries, z, x))
+
+    def displaced(
+        self, steps: FloatArray, owners: IntArray, entries: IntArray, z: FloatArray, x: FloatArray
+    ) -> FloatArray:
+        """Return by how much steps of z displace some entries of columns from x, the point at z."""
+        columns = self.columns
+        if self._box is None or columns.single:  # the engine cuts a single one at its bounds
+            return steps if columns.even else columns.factors[entries] * steps
+        # One that ends at a bound leaves it again only when its group has come back.
+        return self._ends(z[owners] + steps, owners, entries) - x[columns.members[entries]]
 
     def _moved(self, moved: Moved) -> Moved:
         return Moved(self._point(moved.to))
 
     def _point(self, at: Point) -> Point:
         return Point(self.place(at.x), at.value, at.error, at.outputs)
+
+
+@record
+class Lifted:
+    """A displacement of z as one of the point there, worked out some entries at a time.
+
+    Attributes
+    ----------
+    space, z
+        Where it begins.
+    which, steps
+        Columns, and what is added to z in each.
+    """
+
+    space: Subspace
+    z: FloatArray
+    which: IntArray
+    steps: FloatArray
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Send it written down: the space is larger."""
+        where, values = zip(*self.pieces(self.space.place(self.z)), strict=True)
+        return Few, (np.concatenate(where), np.concatenate(values))
+
+    def __len__(self) -> int:
+        return int(self.space.columns.sizes[self.which].sum())
+
+    @property
+    def covers(self) -> int:
+        """How many coordinates it moves, if it is faster to write over all of a point than here and there."""
+        return len(self) if 6 * len(self) >= self.space.size else 0
+
+    @property
+    def reach(self) -> float:
+        """By how much it displaces a coordinate at most."""
+        return self.space.columns.widest * float(np.max(np.abs(self.steps), initial=0.0))
+
+    def pieces(self, base: FloatArray) -> Iterator[Piece]:
+        """Yield it, some entries at a time."""
+        columns = self.space.columns
+        for entries, places in columns.blocks(self.which):
+            owners = self.which[places]
+            yield (
+                columns.members[entries],
+                self.space.displaced(self.steps[places], owners, entries, self.z, base),
+            )
+
+    def name(self) -> bytes:
+        """Return what tells it from others, for a digest."""
+        return self.which.tobytes() + self.steps.tobytes()
 
 
 class Placed:
@@ -268,15 +338,3 @@ class Placed:
     def take(self, rows: IntArray) -> Placed:
         """Return the rows that are named."""
         return Placed(self._rows.take(rows), self._z, self._space)
-
-
-def _ranges(starts: IntArray, sizes: IntArray) -> IntArray:
-    """Return all places from each start on, as many as its size.
-
-    >>> _ranges(np.array([0, 7]), np.array([2, 3])).tolist()
-    [0, 1, 7, 8, 9]
-    """
-    ends = np.cumsum(sizes)
-    places = np.repeat(starts - (ends - sizes), sizes)
-    places += np.arange(len(places))
-    return places

@@ -10,7 +10,7 @@ import numpy as np
 
 from gracezo.core.asks import Ask, SparseRows
 from gracezo.core.box import ClippedMoves, SparsePoints
-from gracezo.core.moves import Moves, Wave
+from gracezo.core.moves import PieceRows, Wave
 from gracezo.core.places import Place, fill
 from gracezo.core.sampling import Seeded
 from gracezo.core.types import FloatArray, IntArray
@@ -30,7 +30,7 @@ class PointBuffer:
         """Return the point of one row, read-only, until the next is shown."""
         offsets = ask.offsets.rows if isinstance(ask.offsets, Seeded) else ask.offsets
         base = ask.base
-        if isinstance(offsets, Moves):
+        if isinstance(offsets, PieceRows):
             move = offsets.rows[row]
             if isinstance(move, Wave) and move.covers and isinstance(base, Place):
                 self._cover(base, move, offsets)
@@ -45,7 +45,7 @@ class PointBuffer:
                 few = isinstance(base, Place) or 6 * len(where) < len(base)
                 self._touched = [(where, before)] if few else None
                 self._buffer[where] = values if isinstance(offsets, SparsePoints) else before + values
-        elif isinstance(offsets, Moves) and not getattr(offsets.rows[row], "covers", 0):
+        elif isinstance(offsets, PieceRows) and not getattr(offsets.rows[row], "covers", 0):
             self._touched = []
             for where, values in offsets.rows[row].pieces(base):
                 before = self._buffer[where]
@@ -82,7 +82,7 @@ class PointBuffer:
             self._shown = self._buffer.view()
             self._shown.flags.writeable = False
 
-    def _cover(self, base: Place, move: Wave, offsets: Moves) -> None:
+    def _cover(self, base: Place, move: Wave, offsets: PieceRows) -> None:
         """Write a set over whatever stood there."""
         self._fit(len(base))
         buffer, origin, covered = self._buffer, base.origin, move.covers

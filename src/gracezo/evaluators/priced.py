@@ -15,7 +15,7 @@ from scipy.sparse import coo_array
 from gracezo.core.asks import Ask, Role, SparseRows
 from gracezo.core.box import ClippedMoves, SparsePoints
 from gracezo.core.errors import EvaluationFailure, Irreparable
-from gracezo.core.moves import Moves
+from gracezo.core.moves import PieceRows
 from gracezo.core.places import Place
 from gracezo.core.run import Outcome
 from gracezo.core.shuffle import Piece
@@ -128,7 +128,7 @@ def parts(ask: Ask, row: int) -> Iterator[Piece]:
         where, values = offsets.row(row)
         if len(where):
             yield where, values - base[where] if isinstance(offsets, SparsePoints) else values
-    elif isinstance(offsets, Moves):
+    elif isinstance(offsets, PieceRows):
         for where, values in offsets.rows[row].pieces(base):
             if isinstance(offsets, ClippedMoves):
                 here = base[where]

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from gracezo.core.asks import Ask, Offsets
-from gracezo.core.moves import Moves
+from gracezo.core.moves import PieceRows
 from gracezo.core.places import Place
 from gracezo.core.sampling import Seeded
 from gracezo.core.types import FloatArray
@@ -50,7 +50,7 @@ class Digest:
         if isinstance(offsets, Seeded):
             total = crc32(_bytes(offsets.seeds), total)
             offsets = offsets.rows
-        if isinstance(offsets, Moves):
+        if isinstance(offsets, PieceRows):
             return crc32(offsets.name(), total)
         if dataclasses.is_dataclass(offsets):
             return _fields(offsets, total)

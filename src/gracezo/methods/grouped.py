@@ -20,7 +20,7 @@ import numpy as np
 from gracezo.core.asks import Moved, Point, Steps
 from gracezo.core.keys import Key
 from gracezo.core.method import Estimator, HasEstimator, Method, Problem
-from gracezo.core.places import LARGE, Place
+from gracezo.core.places import LARGE, Place, differing
 from gracezo.core.result import Finish, GradientEstimate, Status
 from gracezo.core.steps import translated
 from gracezo.core.subspace import Subspace
@@ -48,18 +48,18 @@ class Grouped:
 
     def run(self, start: Point, key: Key) -> Steps[Finish]:
         """Minimise from `start`."""
-        problem = replace(self._problem, first=start.value)
+        problem, start = replace(self._problem, first=start.value), _among_many(start)
         rough = replace(problem, tol=max(problem.tol or 0.0, _ENOUGH))
-        # A space takes several arrays of d: none outlives its stage.
-        finish, at = yield from self._stage(self._space(start.x), rough, start, key.child(1))
-        inside = self._space(at.x).inside(np.unique(self._groups[at.x != start.x]))
+        groups = self._space(start.x)
+        finish, at = yield from self._stage(groups, rough, start, key.child(1))
+        inside = groups.inside(np.unique(self._groups[differing(start.x, at.x)[0]]))
+        del groups  # it knows an order of all coordinates
         if finish.status != Status.SPENT and 0 < len(inside) < problem.d:
             some = Subspace.of(at.x, inside, problem.bounds)
             finish, at = yield from self._stage(some, rough, at, key.child(2))
-            del some
         if finish.status == Status.SPENT:
             return finish
-        return (yield from self._make(problem).run(_among_many(at), key.child(3)))
+        return (yield from self._make(problem).run(at, key.child(3)))
 
     # ------------------------------------------------------------ one gradient
 
@@ -114,7 +114,7 @@ class Grouped:
         """Return what groups reach from x, each coordinate moved in proportion to its scale."""
         problem = self._problem
         lengths = problem.scale
-        if lengths is None and problem.bounds is not None:
+        if lengths is None and problem.bounds is not None and not problem.bounds.lean:
             width = problem.bounds.upper - problem.bounds.lower
             if np.isfinite(width).all():
                 lengths = np.where(width > 0.0, width, 1.0)

@@ -23,7 +23,7 @@ import numpy as np
 from gracezo import checks
 from gracezo.core.asks import Ask, Point, SparseRows
 from gracezo.core.errors import EvaluationError
-from gracezo.core.moves import Few, Moves
+from gracezo.core.moves import Few, PieceRows
 from gracezo.core.places import Place
 from gracezo.core.run import Answer, Run
 from gracezo.core.sampling import Seeded
@@ -233,7 +233,7 @@ def _displaced(ask: Ask, row: int) -> tuple[IntArray, FloatArray] | None:
     if isinstance(offsets, SparseRows):
         there = slice(int(offsets.indptr[row]), int(offsets.indptr[row + 1]))
         return offsets.indices[there], offsets.values[there]
-    if isinstance(offsets, Moves) and isinstance(offsets.rows[row], Few):
+    if isinstance(offsets, PieceRows) and isinstance(offsets.rows[row], Few):
         few = cast(Few, offsets.rows[row])
         return few.indices, few.values
     return None
