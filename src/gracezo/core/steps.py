@@ -59,37 +59,28 @@ def noting(steps: Steps[R], note: Callable[[int], None]) -> Steps[R]:
     return translated(steps, heard=heard)
 
 
-def _itself(ask: Ask) -> Ask:
-    return ask
-
-
-def _values(ask: Ask, values: FloatArray) -> FloatArray:
-    return values
-
-
-def _iterate(said: Moved) -> Moved:
-    return said
-
-
 def translated(
     steps: Steps[R],
-    asked: Callable[[Ask], Ask] = _itself,
-    heard: Callable[[Ask, FloatArray], FloatArray] = _values,
-    moved: Callable[[Moved], Moved] = _iterate,
+    asked: Callable[[Ask], Ask] | None = None,
+    heard: Callable[[Ask, FloatArray], FloatArray] | None = None,
+    moved: Callable[[Moved], Moved] | None = None,
 ) -> Steps[R]:
     """Run `steps`, each ask and iterate told as `asked` and `moved` have it, its values as `heard` has them.
 
-    The latter is given the ask as `steps` have made it. What is made of an ask is one ask: `relayed` is for
-    what may take several, or none, and takes a generator for each.
+    Each stays as it is where there is none of them. `heard` is given the ask as `steps` made it. What is
+    made of an ask is one ask: `relayed` is for what may take several, or none, and takes a generator for
+    each.
     """
     try:
         said = next(steps)
         while True:
             try:
                 if isinstance(said, Ask):
-                    answer = heard(said, (yield asked(said)))
+                    answer = yield said if asked is None else asked(said)
+                    if heard is not None:
+                        answer = heard(said, answer)
                 else:
-                    answer = yield moved(said) if isinstance(said, Moved) else said
+                    answer = yield said if moved is None or not isinstance(said, Moved) else moved(said)
             except OutOfQueries as spent:
                 said = steps.throw(spent)
             else:

@@ -257,3 +257,58 @@ def grid(values: FloatArray) -> float:
             step, other = rest, step
         step = change / round(change / step)  # the larger the change, the less it suffers from rounding
     return step if step > _COARSE * math.sqrt(largest * changes[-1]) else 0.0
+
+
+class Remainders:
+    """Whether values near zero are what is left of larger numbers that cancel: their error is that of these.
+
+    Then they are multiples of the last place of those, or of a factor times that: so are 1 − R², divergences
+    and differences from a reference, and their halves, means and percentages.
+    """
+
+    NEAR = 2.0**-_ZEROS
+    """Of the size that values have had: what is less is near zero."""
+
+    def __init__(self) -> None:
+        self._last: list[float] = []
+        self.seen = False
+        """Whether that has been seen."""
+
+    def hear(self, values: FloatArray, size: float) -> bool:
+        """Take in values of a function that has been so large; return whether they are the first to show it.
+
+        >>> remainders = Remainders()
+        >>> [remainders.hear(np.array([1.0 - (1.0 - y)]), 1.0) for y in (1.3e-9, 2.9e-9, 0.4e-9, 3.7e-9)]
+        [False, False, False, True]
+        """
+        if self.seen:
+            return False
+        near = size * self.NEAR
+        small = [abs(value) for value in values.tolist() if 0.0 < abs(value) <= near]
+        if not small:
+            return False
+        self._last = list(dict.fromkeys(self._last + small))[-1 - _CHANGES :]
+        if len(self._last) > _CHANGES:
+            last = np.array(self._last)
+            step = float(cancelled(last[:, np.newaxis])[0])
+            if step < 2.0**_ZEROS * math.ulp(last.max()):
+                step = _measure(self._last)
+            # The least of the terms may be far below the largest, and its last place with it.
+            self.seen = near * self.NEAR <= step / _UNIT <= size / self.NEAR
+        return self.seen
+
+
+def _measure(numbers: list[float]) -> float:
+    """Return the largest number of which positive ones are multiples, as far as rounding shows it; or 0.
+
+    Euclid's algorithm multiplies their rounding by about the ratio of the largest to what it has come to.
+    """
+    step, *others = sorted(numbers)
+    rounding = 4.0 * _UNIT * others[-1] ** 2
+    for other in others:
+        beyond = other
+        while (rest := abs(math.remainder(beyond, step))) > rounding / step:
+            step, beyond = rest, step
+        if step * step < _ROUND**2 * rounding:
+            return 0.0
+    return step

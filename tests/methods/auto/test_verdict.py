@@ -153,6 +153,30 @@ def test_a_run_that_stops_in_a_ripple_goes_on_and_says_so(seed: int) -> None:
     assert result.status == Status.SPENT or (result.status, "rough" in result.message) == (Status.STUCK, True)
 
 
+@pytest.mark.parametrize("shape", ["expanded", "cosine", "divergence", "curve"])
+@pytest.mark.parametrize("seed", range(5))
+def test_what_is_left_of_larger_terms_that_cancel_is_rounded_as_they_are(shape: str, seed: int) -> None:
+    """Near zero such values have errors far above their last places, which passed for slopes and kinks."""
+    random = np.random.default_rng(seed)
+    found, goal = random.choice(300, 5, replace=False), random.normal(size=5)
+    share = np.exp(goal) / np.exp(goal).sum()
+
+    def fun(x: FloatArray) -> float:
+        y = x[found]
+        if shape == "expanded":
+            return float(y @ y - 2.0 * (goal @ y) + goal @ goal)
+        if shape == "cosine":
+            return float(1.0 - (y @ goal + 1.0) / np.sqrt((y @ y + 1.0) * (goal @ goal + 1.0)))
+        if shape == "divergence":
+            return float(share @ (np.log(share) - y + np.log(np.exp(y).sum())))
+        return float((np.exp(y - goal) - (y - goal) - 1.0).sum())
+
+    result = minimised(fun, 300, seed)
+    assert (result.status, "kink" in result.message) == (Status.CONVERGED, False), result.message
+    assert fun(result.x) < 1e-10 * fun(np.zeros(300))
+    assert result.nfev < 350
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_a_saddle_point_is_no_minimum(seed: int) -> None:
     """At x0 three coordinates have no slope, and f curves down along them."""

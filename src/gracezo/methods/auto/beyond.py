@@ -34,7 +34,6 @@ from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.search.order import drawn
 from gracezo.methods.auto.support.coordinates import Support
 
-
 Rough: TypeAlias = tuple[float, float]
 """A length, and what f rises by there beyond what the rise from afar foretells."""
 

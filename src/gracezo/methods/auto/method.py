@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from gracezo.core.asks import Decided, Moved, OutOfQueries, Point, Steps
+from gracezo.core.asks import Ask, Decided, Moved, OutOfQueries, Point, Steps
 from gracezo.core.box import Box
 from gracezo.core.keys import Key
 from gracezo.core.memory import Memory
@@ -18,6 +18,7 @@ from gracezo.core.result import Finish, GradientEstimate, Status
 from gracezo.core.steps import in_batches, reserving
 from gracezo.core.types import FloatArray
 from gracezo.core.units import Units
+from gracezo.estimators.digits import Remainders
 from gracezo.methods.auto import constants
 from gracezo.methods.auto.search.estimator import TreeEstimator, Wanted
 from gracezo.methods.auto.verdict import MIXED, Lowest, answering, drawn_again, remembered
@@ -107,6 +108,8 @@ class Descent:
         self._ledger = Ledger(problem.batch)
         self._sparse = Sparse(problem, self._ledger, eps, units.unit)
         self._lowest = Lowest(problem.bounds)
+        self._worth = self._sparse.differences.values
+        self._remainders = Remainders()
         self.lower: Point | None = None
         """A lower point that looks have met, where a descent on a coarse function has not moved at all."""
 
@@ -117,8 +120,7 @@ class Descent:
 
     def _exact(self) -> bool:
         """Return whether f answers the same again, as far as is known."""
-        values = self._sparse.differences.values
-        return values.noise == 0.0 or values.coarse
+        return self._worth.noise == 0.0 or self._worth.coarse
 
     def _run(self, start: Point, key: Key) -> Steps[Finish]:
         at = best_known(self._problem, start)
@@ -126,14 +128,14 @@ class Descent:
             yield Moved(at)
         exact = not self._problem.noise and not self._problem.random
         try:
-            at, finish = yield from answering(self._begin(at, key), exact, self._lowest)
+            at, finish = yield from answering(self._begin(at, key), exact, self._note)
         except OutOfQueries:
             return Finish(Status.SPENT)
         if finish is not None:
             return finish
         exact = self._exact() and not self._problem.random
         yield Decided(self._kind(exact))
-        descent = answering(self._descend(at, key), exact, self._lowest)
+        descent = answering(self._descend(at, key), exact, self._note)
         if self._problem.random:
             at, finish = yield from reserving(descent, 2 * constants.ANSWERS)
             answer, draws = yield from drawn_again(at)
@@ -145,6 +147,15 @@ class Descent:
             rough = again.same and not self._problem.noise  # else that is what the user has said of it
             return replace(finish.adding(self._errors(rough)), answer=again.at)
         return (yield from descent)[1].adding(self._errors())
+
+    def _note(self, ask: Ask, values: FloatArray) -> None:
+        """Take in answers: the lowest, and whether f is what is left of larger terms that cancel."""
+        self._lowest.note(ask, values)
+        size = self._worth.largest
+        if self._lowest.value > size * Remainders.NEAR or self._worth.noise:
+            return  # the usual case
+        if self._remainders.hear(values, size):
+            self._worth.enlarge(size)
 
     def _begin(self, at: Point, key: Key) -> Steps[tuple[Point, Finish | None]]:
         """Take the first look; from a plateau of a box, go to where f is lower at once, and look there.
@@ -187,7 +198,7 @@ class Descent:
                     at = yield from bandit.leg(at)
                     if at.value < -size / ULP:
                         return at, Finish(Status.STUCK, "f falls without end: no lower bound was met")
-                if (yield from sparse.reconsider(at)):
+                if not self._remainders.seen and (yield from sparse.reconsider(at)):
                     yield Decided(
                         "f has become small: rounding may have hidden what is left, so the search begins anew"
                     )
@@ -215,7 +226,7 @@ class Descent:
             if not (self._sparse.noise or self._remarks(bandit) or self._problem.random):
                 raise
             finish = Finish(Status.SPENT)
-        if sparse.differences.values.coarse and at.value >= sparse.first:
+        if self._worth.coarse and at.value >= sparse.first:
             self.lower = self._lowest.below(at, 0.0, 0.0)
         elsewhere = "" if finish.status is Status.SPENT else self._elsewhere
         return at, finish.adding(elsewhere, *self._remarks(bandit))
@@ -258,7 +269,7 @@ class Descent:
         noise = self._units.value(self._sparse.noise)
         if not noise:
             return ""
-        if self._sparse.differences.values.coarse:
+        if self._worth.coarse:
             return f"its values are rounded, to steps of about {math.sqrt(12.0) * noise:.2g}"
         if rough:
             return f"f is rough, not random: its values lie about {noise:.2g} off a smooth function"

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import contextlib
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -301,26 +301,28 @@ class Lowest:
         self._bounds = bounds
         self._ask: Ask | None = None
         self._row = 0
-        self._value = math.inf
+        self.value = math.inf
 
     def note(self, ask: Ask, values: FloatArray) -> None:
         """Take in answers."""
-        if len(values) and values[row := lowest(values)] < self._value:
-            self._ask, self._row, self._value = ask, row, float(values[row])
+        if (n := len(values)) == 1 and not values[0] < self.value:
+            return  # the usual case
+        if n and values[row := lowest(values)] < self.value:
+            self._ask, self._row, self.value = ask, row, float(values[row])
 
     def below(self, at: Point, plainly: float, fallen: float) -> Point | None:
         """Return the point, if it is plainly lower; one of a whole set, if it is clearly lower."""
         least = plainly if self._ask is None or self._ask.role is not Role.PROBE else MARGIN * fallen
-        if self._ask is None or not at.value - self._value > max(plainly, least):
+        if self._ask is None or not at.value - self.value > max(plainly, least):
             return None
         x = self._ask.reached(self._row)
-        return Point(x if self._bounds is None else self._bounds.clip(x), self._value)
+        return Point(x if self._bounds is None else self._bounds.clip(x), self.value)
 
 
-def answering(steps: Steps[R], exact: bool, met: Lowest) -> Steps[R]:
+def answering(steps: Steps[R], exact: bool, note: Callable[[Ask, FloatArray], None]) -> Steps[R]:
     """Run `steps`, their looks asked in roles that may answer where f is exact, and not where it is noisy.
 
-    The lowest value is noted in `met`.
+    Who is to `note` answers is told them.
     """
     roles = _EXACT if exact else _NOISY
 
@@ -329,7 +331,7 @@ def answering(steps: Steps[R], exact: bool, met: Lowest) -> Steps[R]:
         return ask if role is None else Ask(ask.base, ask.offsets, role, ask.reserve)
 
     def heard(ask: Ask, values: FloatArray) -> FloatArray:
-        met.note(ask, values)
+        note(ask, values)
         return values
 
     def moved(said: Moved) -> Moved:
