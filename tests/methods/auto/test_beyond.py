@@ -173,3 +173,16 @@ def test_ripples_of_an_exact_function_are_not_called_noise_nor_asked_twice(seed:
     assert "f is rough" in result.message, result.message
     assert "noisy" not in result.message
     assert len(asked) == result.nfev
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_no_look_goes_on_to_where_an_exponential_overflows(seed: int) -> None:
+    """Nobody has told how small the scale is; a value that is not finite would end the run."""
+    goal = 0.004 * np.random.default_rng(seed).uniform(-1.0, 1.0, 3)
+
+    def f(x: FloatArray) -> float:
+        with np.errstate(over="ignore"):
+            return float(np.exp(5.0 * ((x[:3] - goal) / 0.004) ** 2).sum())
+
+    result = gracezo.minimize(f, np.zeros(20), seed=seed)
+    assert (result.status, result.fun - 3.0 < 1e-6) == (0, True), result.message

@@ -22,44 +22,20 @@ import numpy as np
 from gracezo.core.aims import Inward, Roomy
 from gracezo.core.answers import lowest
 from gracezo.core.asks import Ask, OutOfQueries, Point, Role, SparseRows, Steps
-from gracezo.core.box import Box
-from gracezo.core.moves import Few, Move, Wave, moved, rows_of
+from gracezo.core.moves import Few, Move, Wave, rows_of
 from gracezo.core.precision import ULP
 from gracezo.core.rest import Rest
-from gracezo.core.types import FloatArray, IntArray, record
+from gracezo.core.types import FloatArray, IntArray
 from gracezo.core.walls import Walls
 from gracezo.estimators.noise import POINTS, judge, rippled
 from gracezo.methods.auto import constants
 from gracezo.methods.auto.instrument.forward import Differences
+from gracezo.methods.auto.instrument.look import Lower
 from gracezo.methods.auto.search.order import drawn
 from gracezo.methods.auto.support.coordinates import Support
 
 Rough: TypeAlias = tuple[float, float]
 """A length, and what f rises by there beyond what the rise from afar foretells."""
-
-
-@record
-class Lower:
-    """A lower value, and how to get there."""
-
-    move: Move
-    value: float
-
-    def point(self, at: Point, box: Box | None) -> Point:
-        """Return where it is, seen from a point."""
-        x = moved(at.x, self.move)
-        return Point(x if box is None else box.clip(x), self.value)
-
-    def halves(self) -> tuple[Move, Move]:
-        """Return both halves of what has moved."""
-        move = self.move
-        if isinstance(move, Wave):
-            middle = (move.start + move.stop) // 2
-            return move.part(move.start, middle), move.part(middle, move.stop)
-        assert isinstance(move, Few)
-        half = len(move) // 2
-        indices, values = move.indices, move.values
-        return Few(indices[:half], values[:half]), Few(indices[half:], values[half:])
 
 
 class Beyond:
@@ -96,8 +72,7 @@ class Beyond:
         """Whether coordinates that have never mattered may: their sums show slopes, or their sizes differ."""
         self.silent = False
         """Whether coordinates that have never mattered leave f as it is, far away and near."""
-        self._rounding = differences.rounding
-        self._scale = differences.scale
+        self._differences = differences
 
     def lower(
         self,
@@ -161,9 +136,9 @@ class Beyond:
         """
         sizes = [size] if constants.CLEARLY < size < 1.0 / constants.CLEARLY else [1.0, size]
         lengths = np.array([[0.5 * each * 4.0**-power for power in range(4)] for each in sizes])
-        ways = [way.times(length) for length in lengths.ravel().tolist()]
-        found, _, even = yield from self._sides(ways, role)
-        rows = even.reshape(lengths.shape)
+        order = np.argsort(lengths, axis=None)
+        found, _, even = yield from self._sides([way.times(lengths.flat[j]) for j in order], role)
+        rows = even[np.argsort(order)].reshape(lengths.shape)
         with np.errstate(invalid="ignore", divide="ignore"):  # where evaluations have failed
             excess = rows[:, 1:] - rows[:, :-1] / 16.0
             shown = excess > constants.CLEARLY * rows[:, 1:] + constants.TRUST * self._plainly
@@ -175,17 +150,24 @@ class Beyond:
     def _sides(self, ways: Sequence[Move], role: Role) -> Steps[tuple[Lower | None, FloatArray, FloatArray]]:
         """Return the lowest point to both sides of steps, and where parabolas are least, if it is lower.
 
-        And what f changes by, the opposite on both sides and the same, for each of them.
+        And what f changes by, the opposite on both sides and the same, for each of them. They are gone from
+        the shortest on; beyond where f has risen above all it has been it is not asked, and may overflow.
         """
         steps = [self._cut(way.times(side)) for way in ways for side in (1.0, -1.0)]
-        values = yield from self._values(steps, role)
-        changes = values - self._at.value
-        odd, even = 0.5 * (changes[::2] - changes[1::2]), 0.5 * (changes[::2] + changes[1::2])
+        pairs, open_ = np.full((len(ways), 2), np.inf), np.full(2, True)
+        most = self._at.value + max(self._differences.values.fallen, self._differences.scale)
+        for row, pair in enumerate(pairs):
+            some = [step for step, asked in zip(steps[2 * row : 2 * row + 2], open_, strict=True) if asked]
+            pair[open_] = yield from self._values(some, role)
+            open_ &= pair <= most
+        ahead, behind = pairs.T - self._at.value
+        with np.errstate(invalid="ignore"):  # beyond where it was not asked
+            odd, even = 0.5 * (ahead - behind), 0.5 * (ahead + behind)
         for row, (straight, bent) in enumerate(zip(odd.tolist(), even.tolist(), strict=True)):
             if 0.0 < bent < math.inf and straight**2 > 4.0 * bent * self._plainly:
                 share = -0.5 * straight / bent
                 steps.append(steps[2 * row + (share < 0.0)].times(min(abs(share), 1.0)))
-        values = np.append(values, (yield from self._values(steps[len(values) :], role)))
+        values = np.append(pairs, (yield from self._values(steps[pairs.size :], role)))
         return self._lowest(steps, values), odd, even
 
     def _vertices(self, coordinates: IntArray, ease: FloatArray, ways: FloatArray) -> Steps[Lower | None]:
@@ -195,7 +177,7 @@ class Beyond:
         that noise hides is worth a fraction of the noise. What was measured of the curvature may be out of
         date; so the length follows what is seen, up to half of the scale or of how far the coordinate came.
         """
-        noise, longest = self._noise or self._rounding, 0.5 * np.maximum(ways, 1.0)
+        noise, longest = self._noise or self._differences.rounding, 0.5 * np.maximum(ways, 1.0)
         if self._box is not None:
             longest = np.minimum(longest, np.minimum(*self._box.room(self._at.x, coordinates)))
         lengths = np.minimum(constants.TRUST * math.sqrt(2.0 * noise) * ease, longest)
@@ -240,7 +222,8 @@ class Beyond:
         """
         values = yield from self._spaced(spacing)
         level, n = judge(values)[1] if np.isfinite(values).all() else 0.0, len(spacing)
-        if not max(self._plainly, constants.TRUST**2 * ULP * np.abs(values).max()) < level < self._scale:
+        least = max(self._plainly, constants.TRUST**2 * ULP * np.abs(values).max())
+        if not least < level < self._differences.scale:
             return 0.0  # more: that is a wall
         if not (shown := rippled(values, excess / math.sqrt(n))) and isinstance(spacing, Few) and n > 1:
             one = np.argmax(np.abs(spacing.values), keepdims=True)
@@ -271,8 +254,8 @@ class Beyond:
             if draw < 2:
                 found, odd, even = yield from self._sides([way], Role.PROBE)
                 change = max(abs(float(odd[0])), abs(float(even[0])))
-                unchanged += change <= self._rounding
-                self._extrapolate(abs(float(odd[0])), max(float(even[0]), self._rounding))
+                unchanged += change <= self._differences.rounding
+                self._extrapolate(abs(float(odd[0])), max(float(even[0]), self._differences.rounding))
             else:
                 step = self._cut(way)
                 values = yield from self._values([step], Role.PROBE)
@@ -290,7 +273,7 @@ class Beyond:
 
     def _extrapolate(self, straight: float, bent: float) -> None:
         """Note whether a slope along coordinates of unknown sizes leads down by much beyond the scale."""
-        beyond = straight > 2.0 * bent + constants.TRUST * self._rounding
+        beyond = straight > 2.0 * bent + constants.TRUST * self._differences.rounding
         if beyond and straight**2 * constants.PRECISE > 4.0 * bent * self._plainly and not self._sized:
             self.hidden = True
 
@@ -300,7 +283,7 @@ class Beyond:
             rest = rest.among(np.unique(self._rng.integers(rest.d, size=constants.DRAWN)))
         some = rest[: constants.DRAWN // 2]
         changes = np.abs((yield from self._singly(some, np.full(len(some), constants.CLEARLY))))
-        seen = changes[np.isfinite(changes) & (changes > constants.TRUST * self._rounding)]
+        seen = changes[np.isfinite(changes) & (changes > constants.TRUST * self._differences.rounding)]
         # How far a coordinate can go before f changes by as much.
         self.hidden |= len(seen) > 1 and float(0.5 * np.log10(seen).std(ddof=1)) > constants.DECADES
 

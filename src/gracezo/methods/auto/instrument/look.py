@@ -19,7 +19,7 @@ import numpy as np
 from gracezo.core.answers import lowest
 from gracezo.core.asks import MARGIN, Ask, Point, Role, SparseRows, Steps
 from gracezo.core.box import Box
-from gracezo.core.moves import Few, Move, Moves, beside, moved, rows_of
+from gracezo.core.moves import Few, Move, Moves, Wave, beside, moved, rows_of
 from gracezo.core.types import FloatArray, record
 from gracezo.methods.auto import constants
 
@@ -181,6 +181,30 @@ class Heard:
     move: Move
     value: float
     whole: bool = False
+
+
+@record
+class Lower:
+    """A lower value, and how to get there."""
+
+    move: Move
+    value: float
+
+    def point(self, at: Point, box: Box | None) -> Point:
+        """Return where it is, seen from a point."""
+        x = moved(at.x, self.move)
+        return Point(x if box is None else box.clip(x), self.value)
+
+    def halves(self) -> tuple[Move, Move]:
+        """Return both halves of what has moved."""
+        move = self.move
+        if isinstance(move, Wave):
+            middle = (move.start + move.stop) // 2
+            return move.part(move.start, middle), move.part(middle, move.stop)
+        assert isinstance(move, Few)
+        half = len(move) // 2
+        indices, values = move.indices, move.values
+        return Few(indices[:half], values[:half]), Few(indices[half:], values[half:])
 
 
 class LowestMet:
