@@ -352,10 +352,12 @@ class Drift:
         """Decrease that may have come up outside of what the search knows."""
         self.outdated = False
         """Whether it is known not to be true any more."""
+        self.likely = False
+        """Whether that is more likely than not, after the steps since it was looked at."""
 
     def begin(self) -> None:
         """Doubt nothing: the search is new, or is being looked at."""
-        self.doubt, self._reason, self.outdated = 0.0, 0.0, False
+        self.doubt, self._reason, self.outdated, self.likely = 0.0, 0.0, False, False
 
     def moved(self) -> None:
         """Take nothing for true any more: the point is another one."""
@@ -368,10 +370,12 @@ class Drift:
 
     def note_step(self, unpredicted: float, missed: float) -> None:
         """Doubt the search after a step: the decrease that was not predicted, and its share of the whole."""
-        self.doubt += self.drifting * unpredicted
+        drifting = self.drifting
+        self.doubt += drifting * unpredicted
         # A step missed by as much as the search may be off is reason enough to look.
         reason = min(1.0, missed / constants.LITTLE)
         self._reason = min(1.0, self._reason + reason)
+        self.likely = self._reason * drifting > 0.5
 
     @property
     def drifting(self) -> float:

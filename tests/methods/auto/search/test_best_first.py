@@ -242,6 +242,20 @@ class TestToTheEnd:
         assert top.group.u == 1.0
 
 
+def test_changes_that_may_cancel_are_told_apart_where_one_is_likely() -> None:
+    """A recheck with the support in one look took a change for none, where the support had changed as much."""
+    search = begun()
+    search.root(1.0, 1e-9, 0.0)
+    search.belief.drift.note_step(0.1, missed=1.0)
+    alike = search.recheck()  # of two rechecks one counts as fruitful beforehand: no more likely than not
+    search.belief.drift.saw(True)
+    search.belief.drift.note_step(0.1, missed=1.0)
+    changed = search.recheck()
+    eps = alike.expected  # the sum is one
+    assert alike.allowed == pytest.approx(0.05 * eps, rel=1e-3)
+    assert changed.allowed < 1e-3 * alike.allowed
+
+
 def test_a_recheck_of_what_is_below_its_error_takes_one_look() -> None:
     differences = Differences()
     search = Search(differences, Belief(1000), lambda one: None)

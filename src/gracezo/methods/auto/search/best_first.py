@@ -335,24 +335,29 @@ class Search:
         return self._sum(partition, take)
 
     def recheck(self) -> Request:
-        """Ask the sum over all open groups again: if it has changed, the search is out of date."""
-        self.belief.drift.begin()
+        """Ask the sum over all open groups again: if it has changed, the search is out of date.
+
+        Asked together with the support, it may be taken for what it was if both come to what was predicted. Two
+        changes may cancel: so where one is likely, no more than errors may be missed.
+        """
         partition = self.partition
         assert partition is not None
+        excused = 0.0 if self.belief.drift.likely else constants.LITTLE
+        self.belief.drift.begin()
         whole, norm = partition.order.whole, partition.open.norm
         # What is below its own error is no size to be told from nothing: that would take any number of looks.
         about = norm if norm > partition.error else 0.0
         look = self._differences.across(whole.squares, about, room=whole.room)
 
-        def allowed(error: float) -> float:
+        def allowed(error: float, share: float = constants.LITTLE) -> float:
             uncertain = math.hypot(error, partition.error)
-            return constants.TRUST * uncertain + constants.LITTLE * norm
+            return constants.TRUST * uncertain + share * norm
 
         def absorb(change: Change) -> None:
             value, error = self._differences.read(look, change)
             self.belief.drift.saw(abs(value - partition.total) > allowed(error))
 
-        margin = allowed(look.error(partition.total))
+        margin = allowed(look.error(partition.total), excused)
         return look.request(whole.move, Role.PROBE, absorb, partition.total, margin)
 
     def _shut(self, group: Group, order: Order) -> bool:
