@@ -21,21 +21,16 @@ import numpy as np
 
 from gracezo.core.asks import OutOfQueries, Point, Steps
 from gracezo.core.types import FloatArray
-from gracezo.sparse.music import Decoded, decode, rank, spare
+from gracezo.sparse.music import Decoded
 from gracezo.vectors.accuracy import Accuracy, accuracy
 from gracezo.vectors.density import Density
 from gracezo.vectors.found import Columns, End
+from gracezo.vectors.reading import SPARE, VISIBLE, Reading
 from gracezo.vectors.sets import Set
 from gracezo.vectors.space import Probe, Space, slopes
 from gracezo.vectors.summary import Summary
 
-_FLAT = 3.0  # times the error, which is roughly known: answers that small say nothing
-_FLAT_NOISY = 1.7  # and where the noise was measured
-_SPARE = 2  # probes of a set beyond its rank
 _SIGNIFICANT = 5.0  # times its error: what a space answers that has begun to matter
-_VISIBLE = 3.0  # times its error: what is left of answers that is more than one
-_TAIL_SHARE = 0.05  # of the squared answers of an output: a larger dense tail may be columns not found
-_UNLUCKY = 0.15  # of the outputs: of so many noise may be much larger than two answers have shown
 _TAIL_SPARE = 8  # probes beyond the columns before what they leave is called a dense tail
 _TAIL_PART = 1000  # times smaller than a set is the part whose answer shows that it has a dense tail
 _ALIKE = 3.0  # times at most what the answer of a part says is left of the whole, if it is a dense tail
@@ -87,7 +82,7 @@ class Search:
         self._noise = noise
         self._cautious = cautious
         self._m = len(at.outputs)
-        self._accuracy: Accuracy | None = None
+        self._known: Reading | None = None  # what answers say, once their errors are known
         self._root = Set(0, len(space), np.zeros(0, np.int64), np.zeros((self._m, 0)))
         self._open: list[Set] = []
         self._positions: list[int] = []
@@ -95,7 +90,6 @@ class Search:
         self._seen = 0  # positions whose columns are known
         self._dry = 0  # probes since a column was found
         self._paid: dict[Probe, FloatArray] = {}  # answers that were asked for besides those of sets
-        self._background: bool | None = None  # whether all coordinates have slopes, smaller than columns
         self._overlooked = False  # whether the answers of sets do not add up
         self._unit = np.ones(self._m)  # of the outputs: their errors at the beginning
 
@@ -104,20 +98,31 @@ class Search:
     def run(self) -> Steps[Columns | None]:
         """Search until all is decoded; return what was found, or None where not even a distance was."""
         try:
-            if self._accuracy is None:
+            if self._known is None:
                 yield from self._begin()
             end = yield from self._search()
         except OutOfQueries:
             end = End.SPENT
-            if self._accuracy is None:
+            if self._known is None:
                 return None
         return self._summary().columns(end)
 
+    @property
+    def _reading(self) -> Reading:
+        assert self._known is not None
+        return self._known
+
+    @property
+    def _accuracy(self) -> Accuracy:
+        return self._reading.accuracy
+
+    def _read(self, known: Accuracy) -> None:
+        self._known = Reading(self._space, known, self._root, self._cautious)
+
     def _summary(self) -> Summary:
-        assert self._accuracy is not None
         columns: FloatArray = np.array(self._columns).T.reshape(self._m, len(self._columns))
         at = np.array(self._positions, np.int64)
-        dense_tail = bool(self._background) or self._noisy
+        dense_tail = bool(self._reading.background) or self._accuracy.noisy
         return Summary(self._root, self._space, self._accuracy, at, columns, dense_tail)
 
     def glance(self, known: Accuracy) -> Steps[bool]:
@@ -126,7 +131,8 @@ class Search:
         Of an exact function it answers if it shows more than rounding: what bent when the distance was found
         may have been columns that are no longer in the space. By how much this bends is then looked at anew.
         """
-        self._accuracy, root = known, self._root
+        self._read(known)
+        root = self._root
         yield from self._ask(root, [0])
         if not root.answers.size:
             return False
@@ -136,21 +142,22 @@ class Search:
         if not known.noisy:
             far = yield from slopes(self._at, self._space, [Probe(0, 0, len(root), 4.0 * known.distance)])
             if np.isfinite(far).all():  # else it failed and was skipped
-                self._accuracy = known.looked_anew(root.answers[:, 0], far[:, 0])
+                self._read(known.looked_anew(root.answers[:, 0], far[:, 0]))
         self._unit = self._accuracy.errors(root.answers, len(root))
         return True
 
     def _begin(self) -> Steps[None]:
-        further = max(0, min(self._batch - 2, self._m + _SPARE - 1))
+        further = max(0, min(self._batch - 2, self._m + SPARE - 1, len(self._space) - 1))
         found = yield from accuracy(self._at, self._space, self._noise, further)
-        self._accuracy, self._root.probes, self._root.answers = found
+        known, self._root.probes, self._root.answers = found
+        self._read(known)
         self._unit = self._accuracy.errors(self._root.answers, len(self._root))
 
     def _search(self) -> Steps[End]:
         root = self._root
         self._open = [root]
         decoded = yield from self._grow(root)
-        self._density = Density(len(root), max(1, rank(root.answers, self._errors(root))[0]))
+        self._density = Density(len(root), max(1, self._reading.rank(root)[0]))
         if decoded is None:
             self._density.full(len(root))
         doubtful = self._cautious
@@ -160,37 +167,41 @@ class Search:
             else:
                 if self._cautious and not self._seen and (yield from self._has_kinks()):
                     return End.KINKED
-                if doubtful and ((self._cautious and self._noisy) or (yield from self._is_dense())):
+                if doubtful and ((self._cautious and self._accuracy.noisy) or (yield from self._is_dense())):
                     return End.DENSE
                 doubtful = not (yield from self._split(self._open.pop())) and not self._cautious
-            if self._dry > max(_PATIENCE, _PATIENCE_SETS * (self._m + _SPARE), len(self._columns)):
+            if self._dry > max(_PATIENCE, _PATIENCE_SETS * (self._m + SPARE), len(self._columns)):
                 return (yield from self._failed(End.GIVEN_UP))
             # The largest answer goes last, and is next. As long as no set was small enough to decode, the
             # smallest is: how many columns there are is learned from one that is.
-            self._open.sort(key=self._norm if self._seen else lambda some: -len(some))
-            while self._open and self._columns and self._norm(self._open[-1]) < self._tol * self._norm(root):
+            self._open.sort(key=self._reading.norm if self._seen else lambda some: -len(some))
+            while (
+                self._open
+                and self._columns
+                and self._reading.norm(self._open[-1]) < self._tol * self._reading.norm(root)
+            ):
                 self._open.pop()
             if not self._open:
                 missing = self._overlooked or self._summary().is_missing
                 return (yield from self._failed(End.MISSED)) if missing else End.COMPLETE
-            decoded = self._decoded(self._open[-1])
+            decoded = self._reading.decoded(self._open[-1])
             doubt = decoded is not None and (yield from self._is_doubtful(decoded, self._open[-1]))
-            if doubt and self._background is False:
+            if doubt and self._reading.background is False:
                 decoded = None
 
     def _grow(self, some: Set) -> Steps[Decoded | None]:
         """Ask probe after probe of a set until it decodes; None if it does not with more than m of them."""
         number = 0
         while True:
-            most = self._m + self._common + _SPARE - len(some.probes)
+            most = self._reading.enough - len(some.probes)
             decoded = None
             if len(some.probes) and not (most > 0 and some.grows(self._unit)):
-                decoded = self._decoded(some)
-                most = self._most(some) - len(some.probes)
+                decoded = self._reading.decoded(some)
+                most = self._reading.most(some) - len(some.probes)
             if decoded is not None and not (yield from self._is_doubtful(decoded, some)):
                 return decoded
             if most <= 0:
-                return None if self._background is False else decoded
+                return None if self._reading.background is False else decoded
             wanted: list[int] = []
             while len(wanted) < min(self._batch, most):
                 if number not in some.probes:
@@ -203,32 +214,20 @@ class Search:
 
         As long as there are not more probes than those, they look like a dense tail.
         """
-        if not self._leaves_more(decoded, some):
+        if not self._reading.leaves_more(decoded, some):
             return False
-        if self._background is None and (yield from self._has_tail(decoded, some)):
+        if self._reading.background is None and (yield from self._has_tail(decoded, some)):
             return False
-        return self._background is False or decoded.spare < _TAIL_SPARE
-
-    def _leaves_more(self, decoded: Decoded, some: Set) -> bool:
-        """Whether a set leaves more than errors: than were seen, in the first look, of any output."""
-        assert self._accuracy is not None
-        if decoded.rest <= _VISIBLE or self._noisy:
-            return False
-        whole = float(np.sqrt(np.mean((some.answers / self._errors(some)[:, None]) ** 2)))
-        look = self._accuracy.look
-        typical = np.sqrt(np.mean(self._root.answers**2, axis=1))
-        worst = float(np.max(np.abs(look.far - look.near) / np.maximum(typical, 1e-300)))
-        return decoded.rest > _VISIBLE * worst * whole
+        return self._reading.background is False or decoded.spare < _TAIL_SPARE
 
     def _has_tail(self, decoded: Decoded, some: Set) -> Steps[bool]:
         """Ask a small part of a set, once, whether what its columns leave is a dense tail.
 
         That answers by the root of its size. Further columns, however small, are hardly ever in that part.
         """
-        assert self._accuracy is not None
         size = max(1, len(some) // _TAIL_PART)
-        predicted = decoded.rest * self._errors(some) * math.sqrt(size / len(some))
-        if np.median(predicted / self._accuracy.errors(some.answers, size)) < _VISIBLE:
+        predicted = decoded.rest * self._reading.errors(some) * math.sqrt(size / len(some))
+        if np.median(predicted / self._accuracy.errors(some.answers, size)) < VISIBLE:
             return False  # the answer of so small a part would not be seen
         start = some.start + len(some) // 2
         probe = Probe(0, start, start + size, self._accuracy.distance)
@@ -237,16 +236,11 @@ class Search:
         weights = self._space.weights.columns(decoded.positions[inside], np.zeros(1, np.int64))
         answer = answer - decoded.columns[:, inside] @ weights[0]
         errors = self._accuracy.errors(answer[:, None], size)
-        self._background = bool(np.median(np.abs(answer) / errors) > _VISIBLE)
-        return self._background and bool(_ALIKE * np.linalg.norm(answer) > np.linalg.norm(predicted))
-
-    @property
-    def _noisy(self) -> bool:
-        return self._accuracy is not None and self._accuracy.noisy
+        self._reading.background = bool(np.median(np.abs(answer) / errors) > VISIBLE)
+        return self._reading.background and bool(_ALIKE * np.linalg.norm(answer) > np.linalg.norm(predicted))
 
     def _ask(self, some: Set, numbers: Sequence[int]) -> Steps[None]:
         """Ask further probes of a set; those that failed and were skipped are left out."""
-        assert self._accuracy is not None
         probes = [Probe(number, some.start, some.stop, self._accuracy.distance) for number in numbers]
         known = {probe: self._paid[probe] for probe in probes if probe in self._paid}
         if wanted := [probe for probe in probes if probe not in known]:
@@ -263,62 +257,21 @@ class Search:
             self._paid[probe] = (yield from slopes(self._at, self._space, [probe]))[:, 0]
         return self._paid[probe]
 
-    def _decoded(self, some: Set) -> Decoded | None:
-        """Decode a set; columns that leave much of it, and more than errors, are not all there are."""
-        decoded = self._decode(some)
-        visible = _FLAT_NOISY if self._noisy else _VISIBLE
-        if decoded is not None and self._background is False and self._leaves_more(decoded, some):
-            return None
-        if decoded is not None and decoded.rest > visible:
-            # By output, each in units of its own: an output that is known well does not speak for others.
-            left, whole = self._left_by(decoded, some), np.sqrt(np.mean(some.answers**2, axis=1))
-            seen = (left > visible * self._errors(some)) & (left > math.sqrt(_TAIL_SHARE) * whole)
-            if seen.sum() > self._unlucky:
-                return None
-        return decoded
-
-    def _decode(self, some: Set) -> Decoded | None:
-        return decode(
-            self._space.weights,
-            some.probes,
-            some.start,
-            some.stop,
-            some.answers,
-            self._errors(some),
-            common=self._common,
-            flat=_FLAT_NOISY if self._noisy else _FLAT,
-        )
-
     def _single(self, some: Set) -> None:
         """Take what a single coordinate answers for its column, though it leaves more than errors.
 
         Then either its errors are larger than said, or columns elsewhere were overlooked or are wrong.
         """
-        decoded = self._decode(some)
+        decoded = self._reading.decode(some)
         if decoded is not None:
             self._keep(decoded, some)
-        if decoded is None or decoded.rest > _VISIBLE:
+        if decoded is None or decoded.rest > VISIBLE:
             self._overlooked = True
-
-    def _left_by(self, decoded: Decoded, some: Set) -> FloatArray:
-        """Return what the columns of a set leave of its answers, root mean square by output."""
-        weights = self._space.weights.columns(decoded.positions, some.probes)
-        squares = ((some.answers - decoded.columns @ weights.T) ** 2).sum(axis=1)
-        return np.asarray(np.sqrt(squares / max(1, decoded.spare)), np.float64)
-
-    def _errors(self, some: Set) -> FloatArray:
-        assert self._accuracy is not None
-        own = self._accuracy.errors(some.answers, len(some))
-        if some is self._root or not len(self._root.probes):
-            return own
-        # What is left of a difference has the errors of what it was taken from.
-        return np.maximum(own, self._accuracy.errors(self._root.answers, len(some)))
 
     def _keep(self, decoded: Decoded, some: Set) -> None:
         """Note the columns of a set; what they leave beyond its errors is a dense tail from now on."""
-        assert self._accuracy is not None
-        if decoded.rest > _VISIBLE and decoded.spare > 1:
-            self._accuracy.leave(self._left_by(decoded, some), len(some))
+        if decoded.rest > VISIBLE and decoded.spare > 1:
+            self._accuracy.leave(self._reading.left_by(decoded, some), len(some))
         self._positions += decoded.positions.tolist()
         self._columns += list(decoded.columns.T)
         self._seen += len(some)
@@ -346,7 +299,7 @@ class Search:
             self._open += [part]
         else:
             self._keep(decoded, part)
-        self._open += [some.without(part, decoded, self._space, noisy=self._noisy)]
+        self._open += [some.without(part, decoded, self._space, noisy=self._accuracy.noisy)]
         return decoded is not None
 
     def _is_dense(self) -> Steps[bool]:
@@ -355,11 +308,12 @@ class Search:
         Single coordinates, if columns are to be named at any price; where a fit would do without, sets in
         which there would be one if there were some twenty times as many as outputs.
         """
-        assert self._accuracy is not None
         n = len(self._root)
         size = max(1, n // (_TINY * self._m)) if self._cautious else 1
         errors = self._accuracy.errors(self._root.answers, size)
-        share = self._norm(self._root) * np.sqrt(size / n)  # of a part, if all coordinates matter as much
+        share = self._reading.norm(self._root) * np.sqrt(
+            size / n
+        )  # of a part, if all coordinates matter as much
         for place in range(1, _TINY_PARTS + 1):
             start = n * place // (_TINY_PARTS + 1)
             probe = Probe(0, start, start + size, self._accuracy.distance)
@@ -376,41 +330,9 @@ class Search:
 
     def _has_kinks(self) -> Steps[bool]:
         """Whether the first probe is answered by other slopes to the other side, and not for a bend."""
-        assert self._accuracy is not None
         root = self._root
-        if self._noisy or self._space.weights.side is not None or self._accuracy.look.off > _KINK:
+        if self._accuracy.noisy or self._space.weights.side is not None or self._accuracy.look.off > _KINK:
             return False
         answer = yield from self._aside(Probe(int(root.probes[0]), 0, len(root), -self._accuracy.distance))
         change = (answer - root.answers[:, 0]) / self._accuracy.errors(root.answers, len(root))
-        return bool(np.sqrt(np.mean(change**2)) > _KINK * self._norm(root))
-
-    @property
-    def _unlucky(self) -> int:
-        """Return of how many outputs the errors may be much larger than they were guessed to be."""
-        assert self._accuracy is not None
-        return int(_UNLUCKY * self._m) if self._accuracy.look.guessed else 0
-
-    @property
-    def _common(self) -> bool:
-        """Whether probes have something in common: the noise of r(x), or weights of one sign."""
-        assert self._accuracy is not None
-        return self._accuracy.noisy or self._space.lopsided
-
-    def _most(self, some: Set) -> int:
-        """Return how many probes of a set are asked before it is split.
-
-        As long as each shows a dimension of its own: until there are more than outputs. Then it is known how
-        many columns there are, and from the errors how many probes tell which they are.
-        """
-        seen, error = rank(some.answers, self._errors(some))
-        full = self._m + self._common + _SPARE
-        if seen < min(self._m, len(some.probes) - self._common):
-            enough = seen + self._common + max(_SPARE + 1, spare(len(some), error))
-            return min(enough, full) if self._cautious else enough
-        return full
-
-    def _norm(self, some: Set) -> float:
-        """Return how large the answers of a set are: root mean square in units of the errors of the whole."""
-        assert self._accuracy is not None
-        unit = self._accuracy.errors(self._root.answers, len(self._root))[:, None]
-        return float(np.sqrt(np.mean((some.answers / unit) ** 2))) if some.answers.size else 0.0
+        return bool(np.sqrt(np.mean(change**2)) > _KINK * self._reading.norm(root))
