@@ -398,6 +398,24 @@ def test_one_output_goes_the_way_of_the_gradient() -> None:
     assert found.shape == (1, D)
 
 
+@pytest.mark.parametrize("digits", [lambda v: float(np.float32(v)), lambda v: float(f"{v:.6g}")])
+@pytest.mark.parametrize("d", [1, 3, 8, 40])
+def test_of_one_output_with_few_digits_no_rounding_is_a_column(
+    d: int, digits: Callable[[float], float]
+) -> None:
+    """Where each slope is measured alone, those that are zero come out as what rounding makes of them."""
+    x0 = np.random.default_rng(d).normal(size=d)
+
+    def fun(x: FloatArray) -> list[float]:
+        return [digits(2.2 - 1.3 * (x[0] - x0[0]))]
+
+    assert gracezo.estimate_jacobian(fun, x0, seed=0).columns.tolist() == [0]
+    fit = gracezo.least_squares(fun, x0, seed=0)
+    assert fit.columns.tolist() == [0]
+    assert fit.success
+    assert fit.cost < 1e-9
+
+
 def test_a_dense_jacobian_is_noticed_and_measured_only_if_the_queries_are_given() -> None:
     matrix = np.random.default_rng(0).normal(size=(6, 300))
     found = gracezo.estimate_jacobian(lambda x: matrix @ x, np.zeros(300), seed=0)

@@ -291,6 +291,25 @@ def test_models_of_few_digits_less_data_of_all(
     assert np.abs(result.x[fun.support] - fun.truth).max() < 0.1
 
 
+@pytest.mark.parametrize("weight", [1.0, 0.37])
+@pytest.mark.parametrize("seed", range(12))
+def test_models_of_few_digits_that_are_zero_at_the_start(seed: int, weight: float) -> None:
+    """There their digits are as many as those of an exact function, and near by nothing changes later."""
+    random = np.random.default_rng(seed)
+    support, slopes = random.choice(D, 2, replace=False), random.normal(size=(4, 2))
+    bends, truth = random.uniform(0.5, 1.5, (4, 2)), random.uniform(0.3, 1.0, 2)
+
+    def small(z: FloatArray) -> FloatArray:
+        return np.array([float(f"{one:.6g}") for one in slopes @ z + bends @ z**2])
+
+    data = small(truth) + 0.3 * random.normal(size=4)
+    result = gracezo.least_squares(lambda x: weight * (small(x[support]) - data), np.zeros(D), seed=seed)
+    least = scipy.optimize.least_squares(
+        lambda z: slopes @ z + bends @ z**2 - data, result.x[support], xtol=1e-15, ftol=1e-15, gtol=1e-15
+    )
+    assert result.cost <= weight**2 * least.cost * (1.0 + 1e-4) or not result.success
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_columns_a_million_times_smaller_than_another_join(seed: int) -> None:
     """What bends, of the largest, hides them from the first look at the rest: it is looked at anew."""

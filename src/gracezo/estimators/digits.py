@@ -177,7 +177,7 @@ def cancelled(outputs: FloatArray) -> FloatArray:
 
 def _of_changes(changes: FloatArray, outputs: FloatArray) -> FloatArray | None:
     """Return the largest powers of ten, or else of two, of which the changes of each output are multiples."""
-    error = 8.0 * _UNIT * np.abs(outputs).max(axis=0)
+    error = np.maximum(8.0 * _UNIT * np.abs(outputs).max(axis=0), 4.0 * cancelled(outputs))
     moved = np.abs(changes) > error
     if moved.sum() < _CHANGES:
         return None
@@ -192,8 +192,9 @@ def _of_changes(changes: FloatArray, outputs: FloatArray) -> FloatArray | None:
             power = power - 1.0
         if np.isfinite(last[moved]).mean() >= _MOST:
             units = last.min(axis=0)
-            there = np.isfinite(units)
-            return np.asarray(np.where(there, units, np.median(units[there])), np.float64)
+            typical = np.median(units[np.isfinite(units)])
+            once = moved.sum(axis=0) < 2  # one change may end in zeros by chance
+            return np.asarray(np.where(once, np.minimum(units, typical), units), np.float64)
     return None
 
 

@@ -136,6 +136,19 @@ class Accuracy:
         wanted = min(float(np.sqrt(noise / (slope * look.bend))), most)
         return replace(self, times=wanted / look.distance) if wanted > _FARTHER * look.distance else self
 
+    def rounded(self, digit: FloatArray, slopes: FloatArray, most: float) -> Accuracy:
+        """Return the same of outputs that have turned out to be rounded to these digits.
+
+        At the distance that suits them, if they bend over the scale by as much as they change: `slopes` says
+        by how much that is.
+        """
+        look = replace(self.look, rounding=np.maximum(self.look.rounding, _ROUNDED * digit))
+        moves = slopes > 0.0
+        wanted = float(np.sqrt(np.median(look.rounding[moves] / slopes[moves]))) if moves.any() else 0.0
+        return replace(
+            self, look=look, noisy=True, times=max(self.distance, min(wanted, most)) / look.distance
+        )
+
     def leave(self, left: FloatArray, size: int) -> None:
         """Note what a decoded set leaves of each output: slopes that are no columns."""
         self.tail = np.maximum(self.tail, left / np.sqrt(size))

@@ -16,7 +16,7 @@ from gracezo.core.steps import in_batches, translated
 from gracezo.core.types import FloatArray, IntArray, record
 from gracezo.vectors.accuracy import Accuracy
 from gracezo.vectors.columns import Search
-from gracezo.vectors.found import Columns, End
+from gracezo.vectors.found import Columns, End, clear
 from gracezo.vectors.space import Space, reach
 
 _LEAST = 1e-140  # numbers that are smaller, or larger than its inverse, have no squares to speak of
@@ -288,7 +288,7 @@ def _said(found: Columns, size: int) -> str:
 
 
 def _of_gradient(gradient: GradientEstimate, outputs: FloatArray) -> JacobianEstimate:
-    order = np.argsort(-np.abs(gradient.values), kind="stable")
+    order = clear(gradient)
     return JacobianEstimate(
         (1, gradient.size),
         gradient.indices[order],

@@ -12,6 +12,7 @@ from gracezo.core.keys import Key
 from gracezo.core.method import Problem
 from gracezo.core.result import Finish, Status
 from gracezo.core.types import FloatArray, IntArray
+from gracezo.vectors.accuracy import accuracy
 from gracezo.vectors.columns import Search
 from gracezo.vectors.estimate import measured, outputs_of
 from gracezo.vectors.found import Columns
@@ -20,12 +21,13 @@ from gracezo.vectors.losses import Loss
 from gracezo.vectors.region import Region, Step
 from gracezo.vectors.space import Space, probed, reach
 from gracezo.vectors.surrogate import Surrogate
+from gracezo.vectors.worth import Worth
 
 _STAYS = 0.05  # of the cost: if no more can be gained, most of the residual will stay
-_SEEN = 3.0  # times its error: the slopes of an output that are more than that
 _LITTLE = 3.0  # times the error of the cost: a promise that noise may have made, if a step did not keep it
 _STUCK = 12  # rejected steps in a row from a point whose Jacobian was measured there
 _UNCERTAIN = 0.1  # of the excess that uncertain slopes make: that much is left to columns not measured
+_LATELY = 4  # points: of so many it is looked how many digits outputs have
 _EXHAUSTED = 0.9  # of the cost: if a set of directions leaves more, others will not do better
 
 
@@ -64,12 +66,9 @@ class Fit:
         self._search = search
         self._key = key
         self._found = found
-        self._accuracy = found.accuracy  # of what is measured next
         self._first_cost = start.value
         self.at = start
         self.dense = found.dense
-        self.noisy = found.accuracy.noisy
-        self._deviations = found.accuracy.deviations if self.noisy else 0.0 * start.outputs
         self.frame: Frame
         if found.dense:
             self.frame, columns = Span(start.x, found.space, found.probes, problem.bounds), found.answers
@@ -79,18 +78,14 @@ class Fit:
             found.errors if not found.dense else found.accuracy.errors(columns, len(found.space))[:, None]
         )
         self._missing = found.missing  # whether something answers that could not be told apart
-        self._followed = np.ones(len(start.outputs), np.bool_)  # outputs that show more than errors
-        self._unseen = 0  # outputs that answer, and show no more
-        self._errors = np.zeros(len(start.outputs))  # squared, of the slopes of each: the largest so far
-        columns, error = self._trusted(columns, errors)
+        self._worth = Worth(found, len(start.outputs))
         self._z = np.zeros(columns.shape[1])
-        self.model = Surrogate(self._z, start.outputs, columns, error, self._deviations)
+        columns, error = self._worth.trusted(columns, errors, self._lengths(len(self._z)))
+        self.model = Surrogate(self._z, start.outputs, columns, error, self._worth.deviations)
         self._join(problem.known)
         self._region = Region(loss, self.frame.limits, self._lengths(len(self._z)))
-        self._accuracy = found.accuracy.for_sums(found.space.farthest)
-        near = self._accuracy.times == 1.0  # else the columns will have to be measured anew, farther away
+        near = self._worth.suit_sums()  # else the columns will have to be measured anew, farther away
         self._fresh = np.full(len(self._z), near)  # columns that were measured where the fit is now
-        self._errors *= near
         self._stays = False  # whether the model says that most of the residual will
         self._steps = 0
         self._next_look = 1
@@ -99,6 +94,8 @@ class Fit:
         self._turns = 0  # sets of directions, or searches
         self._turned_at = start.value  # the cost when the last set of directions was taken
         self._looked_at: FloatArray | None = None
+        self._stood = [start.outputs]  # where it has been: the outputs
+        self._flat = np.zeros(0, np.int64)  # coordinates that were silent near by and farther away
 
     def _join(self, known: tuple[FloatArray, FloatArray] | None) -> None:
         """Let the model have points that were paid for before, where they differ in what moves alone."""
@@ -121,6 +118,7 @@ class Fit:
                     Status.CONVERGED, f"converged: the residual is zero, to {self._ftol:g} of the first"
                 )
             assert self.at.outputs is not None
+            self._read_digits()
             self.model.fit()
             self.model.anchor(self._z, self.at.outputs)
             step = self._region.step(self.model, self._z, self.at.value)
@@ -152,7 +150,7 @@ class Fit:
 
     def _try(self, to: FloatArray, predicted: float) -> Steps[bool]:
         """Ask for the outputs at a step; return whether the Jacobian is to be measured again."""
-        role = Role.TRIAL if self.noisy else Role.STEP
+        role = Role.TRIAL if self._worth.noisy else Role.STEP
         (outputs,) = yield self.frame.ask(to, role)
         self._steps += 1
         cost = self._loss.cost(outputs) if np.isfinite(outputs).all() else math.inf
@@ -165,14 +163,27 @@ class Fit:
         self._rejected = self._rejected + 1 if brought <= 0.0 else 0
         if brought > 0.0:
             self._z, self._fresh = to, np.zeros(len(to), np.bool_)
-            error = self._loss.uncertainty(outputs, self._deviations)
+            error = self._loss.uncertainty(outputs, self._worth.deviations)
             self.at = Point(self.frame.point(to), cost, error, outputs)
+            self._stood.append(outputs)
             yield Moved(self.at)
             if self._steps >= self._next_look and not self.dense:
                 self._next_look = self._steps + 1 if (yield from self._has_grown()) else 2 * self._steps + 1
         self._poor += poor
         soon = self._stays and not self.dense
         return self._poor >= (1 if soon else max(2, len(self._z) // 2)) and not self._measured_here
+
+    def _read_digits(self) -> None:
+        """See whether outputs have few digits where the fit has come to."""
+        if self._problem.noise is not None or self.dense:
+            return
+        slopes = np.linalg.norm(self.model.jacobian * self._lengths(len(self._z)), axis=1)
+        if self._worth.read_digits(np.array(self._stood[-_LATELY:]), slopes):
+            self._renoise()
+
+    def _renoise(self) -> None:
+        self.model.noise = self._worth.deviations
+        self._fresh[:] = False
 
     # ------------------------------------------------------------ the Jacobian anew
 
@@ -207,18 +218,40 @@ class Fit:
         problem = self._problem
         chosen = self._uncertain()
         values, own = yield from measured(
-            self.at, self.frame.indices[chosen], self._accuracy, problem.scale, problem.bounds
+            self.at, self.frame.indices[chosen], self._worth.accuracy, problem.scale, problem.bounds
         )
+        silent = self.frame.indices[chosen[(values == 0.0).all(axis=0)]]
+        if (yield from self._looked_closer(silent)):
+            return (yield from self._measure())
         columns, variances = self.model.slopes(self._z).copy(), self.model.slope_variances(self._z)
         there = np.isfinite(values).all(axis=0)  # the others failed and were skipped
         columns[:, chosen[there]] = values[:, there]
         errors = np.zeros_like(columns)
         errors[:, chosen] = own
-        columns, error = self._trusted(columns, errors)
+        columns, error = self._worth.trusted(columns, errors, self._lengths(columns.shape[1]))
         variances[self._fresh] = variances[chosen[there]] = 0.0
         self._fresh[chosen] = True
         self.model = self.model.moved(self._z, self.at.outputs, columns, error, variances)
         self._renew()
+        return True
+
+    def _looked_closer(self, silent: IntArray) -> Steps[bool]:
+        """Look how far columns have to be moved that are silent here; return whether it is farther.
+
+        Where outputs are rounded, though they did not seem to be at x0, near by nothing changes.
+        """
+        silent = np.setdiff1d(silent, self._flat)
+        if len(silent) == 0 or self._worth.noisy or self._problem.noise is not None:
+            return False
+        others = np.setdiff1d(np.arange(len(self.at.x)), silent)
+        problem, key = self._problem, self._key.child(4, self._steps)
+        space = Space.around(self.at.x, problem.scale, problem.bounds, others, key)
+        known, _, _ = yield from accuracy(self.at, space, None, 0)
+        self._flat = np.union1d(self._flat, silent)  # or else they are not silent any more
+        if known.flat:
+            return False
+        self._worth.know(known)
+        self._renoise()
         return True
 
     def _turned(self) -> Steps[bool]:
@@ -233,13 +266,13 @@ class Fit:
         none = np.zeros(0, np.int64)
         key = self._key.child(2, self._turns)
         space = Space.around(self.at.x, problem.scale, problem.bounds, none, key)
-        count, distance = len(self.frame.probes), min(self._found.accuracy.distance, space.farthest)
+        count, distance = len(self.frame.probes), min(self._worth.search.distance, space.farthest)
         columns = np.nan_to_num(
             (yield from probed(self.at, space, np.arange(count), distance, problem.batch))
         )
         self.frame = Span(self.at.x, space, np.arange(count), problem.bounds)
         self._z = np.zeros(count)
-        self.model = Surrogate(self._z, self.at.outputs, columns, self.model.error, self._deviations)
+        self.model = Surrogate(self._z, self.at.outputs, columns, self.model.error, self._worth.deviations)
         self._renew()
         return True
 
@@ -256,7 +289,7 @@ class Fit:
         if len(space) == 0:
             return False
         search = self._search(self.at, space)
-        if not (yield from search.glance(self._found.accuracy)):
+        if not (yield from search.glance(self._worth.search)):
             return False
         found = yield from search.run()
         if found is None:
@@ -271,30 +304,6 @@ class Fit:
         self._renew()
         self._fresh[:] = False  # the former columns are those of the model
         return True
-
-    def _trusted(self, columns: FloatArray, errors: FloatArray) -> tuple[FloatArray, float]:
-        """Return measured slopes and their relative error; 0 for outputs that show nothing but errors.
-
-        One of many outputs may be much noisier than the others, which the distance suits.
-        """
-        squares = np.mean(columns**2, axis=1) if columns.size else np.zeros(len(columns))
-        own = np.nanmean(errors**2, axis=1) if errors.size else 0.0 * squares
-        noise = own
-        if (
-            self.noisy and columns.size
-        ):  # then it is known, and what bends is no reason to leave an output out
-            lengths = self._lengths(columns.shape[1])
-            noise = np.mean((self._accuracy.noise[:, None] / lengths) ** 2, axis=1)
-        self._errors = np.maximum(self._errors, noise)
-        seen = squares > _SEEN**2 * self._errors
-        self._unseen = int((~seen & (squares > 0.0)).sum())
-        if self._unseen == len(squares):
-            seen[:] = True
-        self._followed = seen
-        size = float(squares[seen].sum())
-        share = math.sqrt(float(own[seen].sum()) / size) if size > 0.0 else 0.0
-        error = min(1.0, max(1e-7, self._found.accuracy.look.off, share))
-        return np.where(seen[:, None], columns, 0.0), error
 
     def _lengths(self, count: int) -> FloatArray:
         """Return the scales of what moves; a direction of the span has all of them already."""
@@ -317,9 +326,11 @@ class Fit:
         Slopes measured of noisy outputs promise a decrease even at a minimum: of their errors, squared.
         """
         least = max(self._ftol * self.at.value, self.at.error)
-        if self.noisy and isinstance(self.frame, Support):
-            moved = self._accuracy.distance * reach(self.at.x, self._problem.scale, self._problem.bounds)
-            noise = np.where(self._followed, self._deviations, 0.0)
+        if self._worth.noisy and isinstance(self.frame, Support):
+            moved = self._worth.accuracy.distance * reach(
+                self.at.x, self._problem.scale, self._problem.bounds
+            )
+            noise = np.where(self._worth.followed, self._worth.deviations, 0.0)
             error = self._loss.uncertainty(outputs_of(self.at), noise)
             cosines = error / (moved[self.frame.indices] * self.model.effects)
             least = max(least, float(cosines @ cosines))
@@ -336,7 +347,7 @@ class Fit:
     def _is_doubtful(self, step: Step, newton: float) -> bool:
         """Whether noise leaves open what slopes promise: too little to be seen, after a step that was."""
         return bool(
-            self.noisy
+            self._worth.noisy
             and not self.dense
             and self._rejected
             and step.predicted <= self._least
@@ -357,7 +368,7 @@ class Fit:
     @property
     def _is_noise(self) -> bool:
         """Whether residuals are no larger than noise makes them."""
-        return self.noisy and self._loss.is_noise(outputs_of(self.at), self._deviations)
+        return self._worth.noisy and self._loss.is_noise(outputs_of(self.at), self._worth.deviations)
 
     def _stuck(self, why: str) -> Finish:
         if self._is_noise:
@@ -365,16 +376,18 @@ class Fit:
         return Finish(Status.NOTHING_TO_FIND, f"stuck: {why}")
 
     def _verdict(self) -> str:
-        if self.noisy:
+        if self._worth.noisy:
             return "converged: the sum of squares falls no further by more than the noise of the outputs"
         return "converged: the measured slopes promise no further decrease"
 
     @property
     def remarks(self) -> list[str]:
         """What to add to the message."""
-        said = ["the outputs are noisy, or have few digits"] if self.noisy else []
-        if self._unseen:
-            said.append(f"{self._unseen:,} of the outputs show no slopes but noise, and were not followed")
+        said = ["the outputs are noisy, or have few digits"] if self._worth.noisy else []
+        if self._worth.unseen:
+            said.append(
+                f"{self._worth.unseen:,} of the outputs show no slopes but noise, and were not followed"
+            )
         if self._found.background > 0.0:
             said.append("slopes too small to be named, on all other parameters, were left alone")
         return said

@@ -13,6 +13,7 @@ from gracezo.vectors.accuracy import Accuracy
 from gracezo.vectors.space import Space
 
 _MUCH = 0.01  # of the squared answers
+_CLEAR = 3.0  # times its error: a slope that is no error
 
 
 class End(enum.Enum):
@@ -96,7 +97,7 @@ class Columns:
         answers: FloatArray,
     ) -> Columns:
         """Return the columns of a single output, from its gradient."""
-        order = np.argsort(-np.abs(gradient.values), kind="stable")
+        order = clear(gradient)
         values = gradient.values[None, order]
         errors = np.nan_to_num(gradient.errors[None, order])
         return cls.measured(gradient.indices[order], values, errors, accuracy, space, probes, answers)
@@ -114,3 +115,13 @@ class Columns:
     ) -> Columns:
         """Return columns that were measured one by one."""
         return cls(indices, values, errors, 0, 0.0, 0.0, End.COMPLETE, accuracy, space, probes, answers)
+
+
+def clear(gradient: GradientEstimate) -> IntArray:
+    """Return the places of the slopes that are no errors, the largest first.
+
+    Where each was measured alone, those of rounded values that are 0 come out as errors, not as 0.
+    """
+    errors = np.nan_to_num(gradient.errors) if len(gradient.errors) else np.zeros(len(gradient.values))
+    order = np.argsort(-np.abs(gradient.values), kind="stable")
+    return order[np.abs(gradient.values[order]) > _CLEAR * errors[order]]

@@ -10,7 +10,8 @@ import numpy as np
 
 from gracezo.core.asks import Point, Steps
 from gracezo.core.types import BoolArray, FloatArray
-from gracezo.vectors.space import Probe, Space, answers_to, slopes
+from gracezo.estimators.digits import last_place
+from gracezo.vectors.space import Probe, Space, answers_to
 
 _LITTLE = 0.1  # of the larger: two quotients that differ by more, so near, have little in common
 _LUCKY = 0.1  # of the outputs: so many may look as if they answered, where their error is guessed
@@ -81,9 +82,10 @@ class Look:
         return bool((unlike & ~self.unclear).any())
 
     def stands_still_unlike(self, farther: Look) -> bool:
-        """Whether nothing is seen where a bend would be, after what is seen farther away: a staircase."""
+        """Whether little is seen where bends would be, after what is seen farther away: a staircase."""
         bend = np.abs(farther.far) * self.distance / (4.0 * farther.distance)  # quotients of x² fall so
-        return self.silent and bool((bend > 16.0 * self.rounding / self.distance).any())
+        visible = bend > 16.0 * self.rounding / self.distance
+        return bool(visible.any() and 2 * self.unclear[visible].sum() > visible.sum())
 
     @property
     def off(self) -> float:
@@ -120,6 +122,7 @@ class Looks:
         self._least = self.rounding = rounding
         self.guessed = False
         self._seen: list[Look] = []
+        self._beyond: list[FloatArray] = []  # outputs farther away
         self.first = 0  # number of the probe
 
     def look(self, distance: float) -> Steps[Look]:
@@ -131,7 +134,7 @@ class Looks:
         here = self._at.outputs
         assert here is not None
         while True:
-            others = range(self.first + 1, self.first + 1 + self._further)
+            others = range(self.first + 1, self.first + 1 + (0 if self._seen else self._further))
             wanted = [Probe(self.first, 0, size, distance), Probe(self.first, 0, size, 4.0 * distance)]
             wanted += [Probe(number, 0, size, distance) for number in others]
             near, far, *rest = yield from answers_to(self._at, self._space, wanted)
@@ -146,7 +149,9 @@ class Looks:
     @property
     def outputs(self) -> FloatArray:
         """All outputs so far, a row each, those at x first."""
-        return np.vstack([self._seen[0].outputs[:1], *(seen.outputs[1:] for seen in self._seen)])
+        return np.vstack(
+            [self._seen[0].outputs[:1], *(seen.outputs[1:] for seen in self._seen), *self._beyond]
+        )
 
     def known(self, seen: Look, rounding: FloatArray, *, guessed: bool = False) -> Look:
         """Note the standard error of the outputs, as it has turned out; return a look with it."""
@@ -158,6 +163,12 @@ class Looks:
         probe = Probe(seen.probe, 0, len(self._space), 16.0 * seen.distance)
         if probe.distance > self._space.farthest:
             return False
-        farther = (yield from slopes(self._at, self._space, [probe]))[:, 0]
+        (outputs,) = yield from answers_to(self._at, self._space, [probe])
+        if not np.isfinite(outputs[0]):
+            return False
+        self._beyond.append(outputs)
+        if last_place(self.outputs) is not None:
+            return False  # they are steps
+        farther = (outputs - seen.outputs[0]) / probe.distance
         change, before = np.abs(farther - seen.far), np.abs(seen.far - seen.near)
         return bool(np.median(change) > 2.0 * np.median(before))
