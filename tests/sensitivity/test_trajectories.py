@@ -122,10 +122,13 @@ def test_an_output_with_an_offset_hides_nothing() -> None:
 
 def test_batches_find_the_same_in_fewer_rounds() -> None:
     f = lambda x: float(np.round(friedman(x)))  # noqa: E731
-    one, many = (gracezo.screen(f, bounds=BOX, seed=1, batch=batch) for batch in (1, 8))
-    assert sorted(many.indices.tolist()) == sorted(one.indices.tolist()) == MATTER
-    assert one.rounds == one.queries
-    assert many.rounds < 0.5 * one.rounds
+    rounds = []
+    for seed in range(4):
+        one, many = (gracezo.screen(f, bounds=BOX, seed=seed, batch=batch) for batch in (1, 8))
+        assert sorted(many.indices.tolist()) == sorted(one.indices.tolist()) == MATTER
+        assert one.rounds == one.queries
+        rounds.append((many.rounds, one.rounds))
+    assert np.sum(rounds, axis=0)[0] < 0.5 * np.sum(rounds, axis=0)[1]
 
 
 def test_groups_are_cut_before_what_is_inside() -> None:
@@ -163,10 +166,14 @@ def test_evaluations_that_fail_hide_little(every: int) -> None:
         calls += 1
         return np.nan if calls % every == every - 1 else float(np.round(friedman(x)))
 
-    found = gracezo.screen(f, bounds=BOX, seed=1, on_failure="skip", max_queries=600)
-    assert found.queries == calls
-    assert set(found.indices.tolist()) <= set(MATTER)
-    assert len(found.indices) >= 3
+    numbers = []
+    for seed in range(5):
+        calls = 0
+        found = gracezo.screen(f, bounds=BOX, seed=seed, on_failure="skip", max_queries=600)
+        assert found.queries == calls
+        assert set(found.indices.tolist()) <= set(MATTER)
+        numbers.append(len(found.indices))
+    assert sum(numbers) >= 20
 
 
 @settings(deadline=None, max_examples=40)

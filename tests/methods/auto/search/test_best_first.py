@@ -209,7 +209,7 @@ class TestToTheEnd:
     """What is left of a whole gradient."""
 
     def test_what_is_outside_is_the_background_of_all_that_is_open(self) -> None:
-        rng = np.random.default_rng(3)
+        rng = np.random.default_rng(4)
         gradient = 0.01 * rng.normal(size=1000)
         search = begun(1000, WholeSearch)
         assert isinstance(search, WholeSearch)
@@ -229,6 +229,15 @@ class TestToTheEnd:
         assert not search.busy
         assert search.outside == pytest.approx(true, rel=0.6)
         assert search.left == 20 * 49
+
+    def test_what_was_bought_is_gone_through_by_how_likely_a_spike_is(self) -> None:
+        search = begun(1000, WholeSearch)
+        assert isinstance(search, WholeSearch)
+        opened(search, [0.01, -0.02, 1.0, 0.015, 0.3] + [0.01] * 15, 50)
+        search.belief.learn(partition_of(search).open.groups)
+        _, groups = search.bought()
+        assert len(groups) == 20
+        assert [group.u for group in groups[:3]] == [1.0, 0.3, -0.02]
 
     def test_a_group_that_holds_a_spike_stands_out(self) -> None:
         search = begun(1000, WholeSearch)

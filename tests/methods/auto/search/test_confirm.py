@@ -290,8 +290,10 @@ class TestBlurred:
         answer, requests = asked(confirmation, candidate(u, 1e-8), line)
         assert isinstance(answer, Found)
         assert answer.slope == pytest.approx(math.copysign(0.945, u), abs=4.0 * answer.error)
-        assert answer.error >= abs(u) - 0.946  # by as much the sums are contradicted
-        assert len(requests) == 2
+        assert answer.error < 1e-6  # half as far f falls by half as much: it is the sum that holds another
+        assert answer.taken == answer.slope
+        assert len(requests) == 3
+        assert lengths(requests)[2] == 0.5 * lengths(requests)[1]
 
     def test_a_cubic_term_is_no_kink(self) -> None:
         """Probed uphill, and bent as no other one: two looks farther away made another slope of it."""
@@ -314,12 +316,20 @@ class TestBlurred:
         assert answer.curvature == pytest.approx(0.4, rel=0.01)
         assert answer.error == 1e-7
 
-    def test_what_bends_more_than_those_met_is_no_other_coordinate(self) -> None:
+    def test_what_its_sum_says_otherwise_is_another_coordinate_or_a_bend(self) -> None:
         look = candidate(-1.0, 0.02, single=False)
-        answer, _ = asked(self.confirmation(complete=True), look, lambda x: 0.15 * x * x - 1.3 * x)
+        answer, requests = asked(self.confirmation(complete=True), look, lambda x: 0.15 * x * x - 1.3 * x)
         assert isinstance(answer, Found)
-        assert answer.taken == -1.0  # all that the sum has shown
-        assert answer.error >= 0.3
+        assert answer.taken == answer.slope == pytest.approx(-1.3, abs=4.0 * answer.error)
+        assert answer.error < 1e-6
+        assert len(requests) == 2
+        bent, requests = asked(self.confirmation(complete=True), look, lambda x: 5e6 * x * x - 1.1 * x)
+        assert isinstance(bent, Found)
+        assert bent.slope == pytest.approx(-1.1, abs=4.0 * bent.error)
+        assert bent.curvature == pytest.approx(1e7, rel=1e-3)
+        assert bent.taken == -1.0  # all that the sum has shown, which has seen it bend
+        assert bent.error < 1e-6 < bent.blur
+        assert len(requests) == 2
         single = candidate(-1.0, 0.02, single=True)
         answer, _ = asked(self.confirmation(complete=True), single, lambda x: 0.15 * x * x - 0.1 * x)
         assert isinstance(answer, Found)

@@ -7,6 +7,7 @@ sum of a group gives its last coordinate by subtraction.
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -281,41 +282,43 @@ class Slopes:
     # ------------------------------------------------------------ all of them
 
     def complete(
-        self, at: Point, bought: Order, groups: Iterable[Group], about: float, twice: int, batch: int
+        self, at: Point, bought: Order, groups: Sequence[Group], about: float, twice: int, batch: int
     ) -> Steps[None]:
         """Measure all of an order that was not found, each alone; the last of a group by subtraction.
 
         Not of one that something was taken out of: what is wrong of that would be found in the last one. If
-        few have shown how f bends, up to `twice` are looked at twice. Each batch counts if queries run out.
+        few have shown how f bends, up to `twice` are looked at twice. Those of the first group come first,
+        and each batch counts if queries run out.
         """
         order = bought.written()
         known = np.isin(order.coordinates, list(self.found)) | (order.weights == 0.0)
         alone = ~known
-        last: list[Group] = []
-        for group in groups:
-            if not known[group.start : group.stop].any():
-                alone[group.stop - 1] = False
-                last.append(group)
-        positions = np.flatnonzero(alone)
+        last = deque(group for group in groups if not known[group.start : group.stop].any())
+        alone[[group.stop - 1 for group in last]] = False
+        positions = _first(groups, np.flatnonzero(alone))
         some = positions[: min(self.differences.curvatures.wanting, twice)].tolist()
         bends = [self._bend(order, i, about) for i in some]
         if bends:
             yield from answered(at, list(chain.from_iterable(bends)))
         for start in range(len(bends), len(positions), batch):
+            self._subtract(order, last)
             some = positions[start : start + batch].tolist()
             yield from answered(at, [self._single(order, i, about) for i in some])
-        for group in last:
-            self._subtract(order, group)
+        self._subtract(order, last)
 
-    def _subtract(self, order: Order, group: Group) -> None:
-        """Take the last coordinate of a group from its sum, all others being known."""
-        names = order.coordinates[group.start : group.stop].tolist()
-        weights = order.weights[group.start : group.stop]
-        known = [self.found[j] for j in names[:-1]]
-        rest = group.u - float(weights[:-1] @ [slope.value for slope in known])
-        blur = math.hypot(group.error, float(np.linalg.norm(weights[:-1] * [one.error for one in known])))
-        weight = float(weights[-1])
-        self.found[names[-1]] = Slope(rest / weight, blur / abs(weight), False)
+    def _subtract(self, order: Order, groups: deque[Group]) -> None:
+        """Take the last coordinate of groups from their sums, until others of the next one are not known."""
+        while groups:
+            names = order.coordinates[groups[0].start : groups[0].stop].tolist()
+            if not all(name in self.found for name in names[:-1]):
+                return
+            group = groups.popleft()
+            weights = order.weights[group.start : group.stop]
+            known = [self.found[j] for j in names[:-1]]
+            rest = group.u - float(weights[:-1] @ [slope.value for slope in known])
+            blur = math.hypot(group.error, float(np.linalg.norm(weights[:-1] * [one.error for one in known])))
+            weight = float(weights[-1])
+            self.found[names[-1]] = Slope(rest / weight, blur / abs(weight), False)
 
     def _bend(self, order: Order, position: int, about: float) -> tuple[Request, Request]:
         """Return two looks: one for the slope, the other half way to where f is another, by magnitude."""
@@ -343,6 +346,15 @@ class Slopes:
             self.found[order.coordinate(position)] = Slope(value / weight, error / abs(weight), True)
 
         return look.request(order.move(position, position + 1), Role.REFRESH, absorb)
+
+
+def _first(groups: Iterable[Group], positions: IntArray) -> IntArray:
+    """Return ascending positions in another order: those of the first group, of the next, then all others."""
+    ends = [np.searchsorted(positions, [group.start, group.stop]).tolist() for group in groups]
+    rank = np.full(len(positions), len(ends))
+    for place, (start, stop) in enumerate(ends):
+        rank[start:stop] = place
+    return positions[np.argsort(rank, kind="stable")]
 
 
 def parabola(one: tuple[float, float], two: tuple[float, float]) -> tuple[float, float]:

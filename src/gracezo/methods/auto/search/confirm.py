@@ -6,8 +6,8 @@ sides, and where a wall holds the coordinate it goes a little inward.
 A look of length ℓ shows −ℓ·s + ½·ℓ²·H. If the slope s is uncertain by background, what it misses of the
 predicted is shared out between s and H by how uncertain either is (a Gaussian posterior).
 
-Where slopes are wanted for their own sake, the look is so short that f is next to straight: a slope that
-holds another one beside its own would show as a curvature without measure, and one more look near by tells.
+Where slopes are wanted for their own sake, looks are so short that f is next to straight: a slope that holds
+another one would show as a curvature without measure, and one more look near by tells.
 """
 
 from __future__ import annotations
@@ -45,10 +45,8 @@ class Confirmation:
         What the run has learned.
     walls
         The bounds around the present point.
-    complete
-        Whether slopes are wanted for their own sake.
-    thorough
-        Whether what falls by little behind a kink is wanted, too.
+    complete, thorough
+        Whether slopes are wanted for their own sake; and what falls by little behind a kink.
     """
 
     differences: Differences
@@ -113,8 +111,7 @@ class Confirmation:
 
     def _near(self, candidate: Candidate, weight: float, room: Room) -> Confirming:
         """Look near by, along that weight: for the slope, with an error of its own."""
-        slope = candidate.slope
-        look = self.differences.across(weight**2, weight * slope, room=room)
+        look = self.differences.across(weight**2, weight * (slope := candidate.slope), room=room)
         along = Few(np.array([candidate.coordinate]), np.array([weight]))
         (change,) = yield [look.request(along, Role.CONFIRM)]
         value, error = (part / weight for part in self.differences.read(look, change))
@@ -122,17 +119,22 @@ class Confirmation:
         missed, allowed = abs(value - slope), constants.TRUST * math.hypot(error, candidate.error)
         if missed > max(allowed, 0.5 * abs(slope)) and not candidate.single:
             return Wrong()
-        if missed > allowed and abs(value) <= constants.TRUST * error:
-            # The sums were off by more than was known of them: nothing is here, and that is accounted for.
+        if missed > allowed and abs(value) <= constants.TRUST * error:  # the sums were off: nothing is here
             return Kink(candidate.coordinate, slope)
         self.belief.tried(candidate.side, True)
-        # Its curvature is that of the most curved of those met; if it is not, the sum has shown it.
         length = look.eps * abs(weight)
-        error = math.hypot(error, 0.5 * length * self.differences.curvatures.largest)
-        taken = value
-        if missed > allowed:
-            taken, error = slope, max(error, missed)
-        return Found(candidate.coordinate, value, error, math.nan, taken, error, length=length)
+        error = math.hypot(error, 0.5 * length * self.differences.curvatures.largest)  # the most curved
+        taken, blur, curvature = value, error, math.nan
+        if missed > allowed and self.differences.pairs is not None:
+            taken, error, blur = slope, max(error, missed), max(error, missed)
+        elif missed > allowed:  # does it bend, which the sums have seen, too, or did they hold another one?
+            (half,) = yield [Request(along.times(0.5 * look.eps), Role.CONFIRM)]
+            steep, bend = parabola((look.eps, change.ahead), (0.5 * look.eps, half.ahead))
+            fine = math.sqrt(17.0) * self.differences.rounding / length  # the error of (4·f(½ε) − f(ε))/ε
+            if abs(steep / weight - value) > constants.TRUST * fine:
+                value, error, curvature = steep / weight, fine, bend / weight**2
+                taken, blur = slope, abs(value - slope)
+        return Found(candidate.coordinate, value, error, curvature, taken, blur, length=length)
 
     def _far(self, candidate: Candidate, near: Answer) -> Confirming:
         """Look farther away at the first one found, too: how those that matter bend f is not known."""

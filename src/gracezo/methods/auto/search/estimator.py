@@ -3,7 +3,8 @@
 It ends when what is unexplained looks like background, or is below the tolerance. What two coordinates cancel
 in a sum stays hidden under these weights, so the end is checked with others: those of K, if it was asked of
 all coordinates and is precise enough; or fresh ones. The first search stops while some spikes may be left,
-and that is all that the second one has to look for: one query, or a few, where background blurs its sums.
+and that is all that the second one has to look for: one query, or a few, where background blurs its sums. A
+third one looks for what cancelled twice, if something is still expected.
 
 If most of the gradient is still outside then, or more than the tolerance, it is not sparse, and the rest is
 measured by plain differences (`alone.py`). So only labels and looks at the wrong coordinate are lost, and
@@ -243,7 +244,7 @@ class Estimation:
         """Search; return whether what was found is enough."""
         search = self._search
         search.centre(self._at)
-        searches, hidden, reached = 0, 1.0, self._again
+        searches, idle, hidden, reached = 0, 0, 1.0, self._again
         told: list[float] = []  # squared norms of what is left, by sums with weights of their own
         if self._again:
             search.go_on()
@@ -279,14 +280,17 @@ class Estimation:
                 continue
             hidden, found = 1.0, len(self._slopes)
             yield from self._search_on(few)
-            reached, idle = self._negligible, searches > 1 and not noisy and len(self._slopes) == found
+            reached = self._negligible
+            idle = idle + 1 if searches > 1 and not noisy and len(self._slopes) == found else 0
             told = told if idle else []
-            claims = (
-                self._of.wanted.tol is not None and reached and self._slopes.share > self._of.wanted.leave
-            )
-            # Weights under which nothing more was found have told what others hide.
-            if not claims and (idle or self._checked):
+            wanted = self._of.wanted
+            claims = wanted.tol is not None and reached and self._slopes.share > wanted.leave
+            # Weights under which nothing more was found tell what others hide, but for what cancels again.
+            believed = idle >= (1 if search.expected < few else constants.PATIENCE)
+            if not claims and (believed or self._checked):
                 return self._enough
+            if searches == 1 and search.blurred and self._allowance.ledger.queries > self._left:
+                return False  # with other weights it would take as many again
 
     def _search_on(self, few: float) -> Steps[None]:
         """Search under these weights."""

@@ -35,6 +35,15 @@ class WholeSearch(Search):
     _credit: Partition | None = None  # the earlier one that leaves the least to be measured
     _surveyed: tuple[int, list[Group], FloatArray, FloatArray] | None = None  # what chances are now
 
+    @property
+    def spread(self) -> float:
+        """That of the weights about one: a coordinate of little weight would hide among background.
+
+        What cancels where weights are so much alike is told by the labels that this search asks of all
+        coordinates at the beginning, and by other weights at the end.
+        """
+        return constants.CLEARLY
+
     def restart(self, coordinates: IntArray | Rest, rng: np.random.Generator) -> None:
         """Begin anew with other weights; the sums that were bought serve where all has to be measured."""
         self.abandon()
@@ -42,9 +51,7 @@ class WholeSearch(Search):
         if self.partition is not None and self.partition.rooted and not self._differences.noise:
             # What hides in a group is two that cancel, as a rule, and there may always be two; unless noise
             # hides it.
-            # Where background outweighs a spike in the sum over all of them, all has to be searched again.
-            blurred = self._blur > constants.LIKELY * self.belief.sizes.typical
-            left = math.inf if blurred else 2.0 * max(self.expected, 1.0)
+            left = math.inf if self.blurred else 2.0 * max(self.expected, 1.0)
             self.belief.search_again(left, len(coordinates))
         super().restart(coordinates, rng)
 
@@ -54,11 +61,18 @@ class WholeSearch(Search):
         self.belief.search_again(math.inf, 1)
 
     def bought(self) -> tuple[Order, list[Group]]:
-        """Return an order and its groups that leave the least to be measured."""
+        """Return an order and its groups that leave the least to be measured.
+
+        The likeliest to hold spikes come first.
+        """
         self.abandon()
         best = self._best_bought
         assert best is not None
-        return best.order, best.open.groups
+        groups = best.open.groups
+        if groups:
+            chances = self.belief.chances(Evidences.of(groups))
+            groups = [groups[i] for i in np.argsort(-chances, kind="stable").tolist()]
+        return best.order, groups
 
     @property
     def _best_bought(self) -> Partition | None:
@@ -136,12 +150,12 @@ class WholeSearch(Search):
         spiked = sum(group.u**2 for group, chance in zip(groups, standing, strict=True) if chance > 0.5)
         squares = sum(group.squares for group in self.partition.open.groups)
         hidden = self.partition.total**2 + self.partition.error**2 if self._differences.noise else 0.0
-        return float(max(spiked + self.belief.tau**2 * squares, hidden)) / mean_square()
+        return float(max(spiked + self.belief.tau**2 * squares, hidden)) / mean_square(self.spread)
 
     @property
     def square(self) -> float:
         """The same by the sum over all coordinates alone."""
-        return 0.0 if self.partition is None else self.partition.total**2 / mean_square()
+        return 0.0 if self.partition is None else self.partition.total**2 / mean_square(self.spread)
 
     @property
     def quiet(self) -> bool:
@@ -155,6 +169,11 @@ class WholeSearch(Search):
             return 0.0
         squares = self.partition.order.whole.squares
         return constants.LIKELY * self.belief.deviation(squares, self.partition.error)
+
+    @property
+    def blurred(self) -> bool:
+        """Whether background outweighs a spike in the sum over all: other weights mean to search anew."""
+        return self._blur > constants.LIKELY * self.belief.sizes.typical
 
     @property
     def hiding(self) -> float:
