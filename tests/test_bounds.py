@@ -148,19 +148,19 @@ def test_one_pair_stands_for_all_coordinates(pair: Any) -> None:
             [(0, 1), (0, 1), (0, np.nan), (0, 1)],
             ValueError,
             "bounds must be numbers, or None for no bound; not so at 1 of 4 coordinates: "
-            "[2] (low 0, x0 0, high nan)",
+            "[2] (low 0, high nan)",
         ),
         (
             [(0, 1), (2, 1), (0, 1), (1, 0)],
             ValueError,
             "bounds must have low <= high; not so at 2 of 4 coordinates: "
-            "[1] (low 2, x0 0, high 1), [3] (low 1, x0 0, high 0)",
+            "[1] (low 2, high 1), [3] (low 1, high 0)",
         ),
         (
             Bounds(0.5, 1),
             ValueError,
-            "x0 must lie within the bounds; not so at 4 of 4 coordinates: [0] (low 0.5, x0 0, high 1), "
-            "[1] (low 0.5, x0 0, high 1), [2] (low 0.5, x0 0, high 1), …",
+            "x0 must lie within the bounds; not so at 4 of 4 coordinates: [0] (low 0.5, given 0, high 1), "
+            "[1] (low 0.5, given 0, high 1), [2] (low 0.5, given 0, high 1), …",
         ),
     ],
 )

@@ -92,7 +92,7 @@ def test_errors_speak_of_names() -> None:
         gradient([0, 0, np.nan, 0], names=WORDS)
     with pytest.raises(ValueError, match=r"at \[1, 0\]"):
         gradient([[0, 0], [np.inf, 0]])
-    with pytest.raises(ValueError, match=r"x0 must lie within .* \[angle\] \(low 1, x0 0, high 2\)"):
+    with pytest.raises(ValueError, match=r"x0 must lie within .* \[angle\] \(low 1, given 0, high 2\)"):
         gradient(np.zeros(4), names=WORDS, bounds=[(None, None)] * 3 + [(1, 2)])
 
 

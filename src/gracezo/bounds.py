@@ -50,11 +50,11 @@ def checked(
     box = Box.of(lower, upper, x0.size)
     start, coordinates = x0.ravel(), names or Names(x0.shape)
     unknown = _where(lambda some: np.isnan(box.lower[some]) | np.isnan(box.upper[some]), box)
-    _none("bounds must be numbers, or None for no bound", unknown, box, start, coordinates)
+    _none("bounds must be numbers, or None for no bound", unknown, box, coordinates)
     crossed = _where(lambda some: box.lower[some] > box.upper[some], box)
-    _none("bounds must have low <= high", crossed, box, start, coordinates)
+    _none("bounds must have low <= high", crossed, box, coordinates)
     if called is not None:
-        _none(f"{called} must lie within the bounds", box.beyond(start), box, start, coordinates)
+        _none(f"{called} must lie within the bounds", box.beyond(start), box, coordinates, start)
     return box
 
 
@@ -104,14 +104,15 @@ def _numbers(side: Any, infinite: float, x0: FloatArray) -> FloatArray:
     )
 
 
-def _none(rule: str, wrong: IntArray, box: Box, x0: FloatArray, names: Names) -> None:
-    """Check that no coordinate breaks a rule, or name the first that do."""
+def _none(rule: str, wrong: IntArray, box: Box, names: Names, x: FloatArray | None = None) -> None:
+    """Check that no coordinate breaks a rule, or name the first that do, and where the point x has them."""
     if len(wrong) == 0:
         return
-    first = wrong[:_NAMED]
+    first = wrong[:_NAMED].tolist()
+    between = ["" if x is None else f"given {x[i]:g}, " for i in first]
     named = ", ".join(
-        f"{names.at(i)} (low {box.lower[i]:g}, x0 {x:g}, high {box.upper[i]:g})"
-        for i, x in zip(first.tolist(), x0[first].tolist(), strict=True)
+        f"{names.at(i)} (low {box.lower[i]:g}, {value}high {box.upper[i]:g})"
+        for i, value in zip(first, between, strict=True)
     )
     more = ", …" if len(wrong) > _NAMED else ""
     raise ValueError(f"{rule}; not so at {len(wrong):,} of {box.d:,} coordinates: {named}{more}")

@@ -163,7 +163,7 @@ def _problem(given: Mapping[str, Any]) -> dict[str, Any]:
         place, dist = others[0]
         raise ValueError(
             f"bounds: only uniform distributions can be screened, over the box that they fill; the SALib "
-            f"problem has {dist!r} for variable {place}, and others than uniform for {len(others)} of {count}"
+            f"problem has {dist!r} for variable {place}, and {len(others)} of {count} that are not uniform"
         )
     said = {name: _each(given, name, count) for name in ("names", "groups")}
     return {"bounds": pairs} | {name: value for name, value in said.items() if value is not None}

@@ -247,6 +247,7 @@ def test_outputs_that_cannot_be_squared_are_not_called_flat(size: float) -> None
     assert found.queries == 1
     assert not found.complete
     assert "scale them" in found.message
+    assert " to " not in found.message  # of one output
     assert "scale them" in repr(found)
     same = gracezo.screen(lambda x: size**0.5 * (1.0 + x[3]), bounds=[(0.0, 1.0)] * 50, seed=0)
     assert same.indices.tolist() == [3]

@@ -107,8 +107,8 @@ class Screen:
     def _run(self, start: Point, key: Key) -> Steps[Finish]:
         size = np.abs(outputs_of(start))
         if ((size > _LARGEST) | ((size > 0.0) & (size < 1.0 / _LARGEST))).any():
-            said = f"outputs of {size.min():.1g} to {size.max():.1g} have squares beyond numbers: scale them"
-            return Finish(Status.STUCK, said)
+            sizes = " to ".join(dict.fromkeys(f"{one:.1g}" for one in (size.min(), size.max())))
+            return Finish(Status.STUCK, f"outputs of {sizes} have squares beyond numbers: scale them")
         at = start
         try:
             for number, x in enumerate(self._points(start.x, key.child(0))):

@@ -161,6 +161,8 @@ def test_a_function_of_a_seed_is_judged_by_other_draws() -> None:
 def test_where_nothing_matters_it_ends() -> None:
     result = gracezo.minimize(lambda x: 3.0, np.zeros(50), method="global", bounds=[(-1, 1)] * 50, seed=0)
     assert result.status == 4
+    assert "neither short nor long probes have changed the objective" in result.message
+    assert "method=" not in result.message  # that is what was run
     assert result.nfev < 50
     assert "0 coordinates met that matter" in result.message
 

@@ -146,7 +146,8 @@ class Global:
             if not len(self._met) and ended is not None and ended.status is Status.NOTHING_TO_FIND:
                 self._met = yield from self._far(self._best, self._box.free)
                 if not len(self._met):
-                    return ended
+                    said = "nothing to find: neither short nor long probes have changed the objective"
+                    return Finish(ended.status, said)
             parts = {
                 "zoom": self._zoom,
                 "evolve": self._evolve,

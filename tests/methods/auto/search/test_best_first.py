@@ -252,7 +252,7 @@ class TestToTheEnd:
 
 
 def test_changes_that_may_cancel_are_told_apart_where_one_is_likely() -> None:
-    """A recheck with the support in one look took a change for none, where the support had changed as much."""
+    """A recheck with the support in one look took a change for none where the support changed as much."""
     search = begun()
     search.root(1.0, 1e-9, 0.0)
     search.belief.drift.note_step(0.1, missed=1.0)

@@ -343,8 +343,8 @@ class Search:
     def recheck(self) -> Request:
         """Ask the sum over all open groups again: if it has changed, the search is out of date.
 
-        Asked together with the support, it may be taken for what it was if both come to what was predicted. Two
-        changes may cancel: so where one is likely, no more than errors may be missed.
+        Asked together with the support, it may be taken for what it was if both come to what was predicted.
+        Two changes may cancel: so where one is likely, no more than errors may be missed.
         """
         partition = self.partition
         assert partition is not None

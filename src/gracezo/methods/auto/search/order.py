@@ -239,10 +239,8 @@ class LongOrder(Order):
         Where order and weights are drawn from.
     walls
         The bounds around the present point.
-    reach
-        The largest ε of one query to expect.
-    spread
-        Of the weights.
+    reach, spread
+        The largest ε of one query to expect; and how far weights are from one.
     """
 
     def __init__(
