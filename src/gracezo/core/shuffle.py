@@ -140,29 +140,42 @@ class Shuffle:
         return self._of(np.arange(start, stop, step))
 
     def _of(self, positions: IntArray) -> IntArray:
-        rank, q = np.divmod(positions, self._count)
-        rank = np.minimum(rank, self._size - 1)
-        block = self._blocks[q]
+        if (inside := self._inside(positions)) is not None:
+            coordinates = positions.copy()
+            coordinates[inside] = self._of(positions[inside])
+            return coordinates
+        rank = positions // self._count
+        block = self._blocks[positions - rank * self._count]
         offset = self._sigma[rank] - self._shifts[block]
         offset += self._size * (offset < 0)
-        return np.where(positions < self._whole, block * self._size + offset, positions)
+        return np.asarray(block * self._size + offset)
 
     def positions(self, coordinates: IntArray) -> IntArray:
         """Return where coordinates stand."""
-        block = np.minimum(coordinates // self._size, self._count - 1)
-        offset = np.minimum(coordinates - block * self._size, self._size - 1)
-        there = self._rank[self._shifts[block] + offset].astype(np.int64) * self._count + self._q[block]
-        return np.where(coordinates < self._whole, there, coordinates)
+        if (inside := self._inside(coordinates)) is not None:
+            positions = coordinates.copy()
+            positions[inside] = self.positions(coordinates[inside])
+            return positions
+        block = coordinates // self._size
+        offset = coordinates - block * self._size
+        return self._rank[self._shifts[block] + offset].astype(np.int64) * self._count + self._q[block]
 
     def weights(self, coordinates: IntArray) -> FloatArray:
         """Return the weights of coordinates."""
-        block = np.minimum(coordinates // self._size, self._count - 1)
+        if (inside := self._inside(coordinates)) is not None:
+            weights = np.empty(len(coordinates))
+            weights[inside] = self.weights(coordinates[inside])
+            weights[~inside] = self._last[coordinates[~inside] - self._whole]
+            return weights
+        block = coordinates // self._size
         offset = coordinates - block * self._size
-        inside = coordinates < self._whole
-        found = self._table[self._begins[block] + np.where(inside, offset, 0)]
-        if len(self._last):
-            found = np.where(inside, found, self._last[np.where(inside, 0, coordinates - self._whole)])
-        return found
+        return self._table[self._begins[block] + offset]
+
+    def _inside(self, places: IntArray) -> BoolArray | None:
+        """Return which coordinates, or positions, are in blocks; None if all are, as a rule."""
+        if not len(places) or places.max() < self._whole:
+            return None
+        return np.asarray(places < self._whole)
 
     def blocks(self) -> Iterator[Piece]:
         """Yield all coordinates and their weights, block after block."""

@@ -181,10 +181,9 @@ class Agenda:
             return search.requests(self._batch)
         noise = self.parts.differences.negligible
         doubt = drift.doubt if search.partition is not None else 0.0
-        find, recheck = (
-            each if each[0] > noise else (0.0, 1.0) for each in (search.best, (doubt, timing.overhead))
-        )
-        promise, cost = max(find, recheck, key=lambda each: each[0] / each[1])
+        find = best if (best := search.best)[0] > noise else (0.0, 1.0)
+        recheck = (doubt, timing.overhead) if doubt > noise else (0.0, 1.0)
+        promise, cost = recheck if recheck[0] / recheck[1] > find[0] / find[1] else find
         overdue = find[0] > 0.0 and drift.overdue(find[1])
         rates = find[0] / find[1], math.inf if overdue else recheck[0] / recheck[1]
         if hiding := self.parts.refresh.alone(self._batch, promise / cost):
@@ -194,7 +193,7 @@ class Agenda:
         timing.offer(gain if gain > noise else 0.0)
         if gain > noise:
             # A step may have to wait for its gradient, which has its price too.
-            waits = support.known < self.parts.stepper.confidence.care * hidden
+            waits = hidden > 0.0 and support.known < self.parts.stepper.confidence.care * hidden
             if waits:
                 refresh = self._refresh_cost()
                 # One sum tells little of what it hides: while nothing is found, the support has its turn.
