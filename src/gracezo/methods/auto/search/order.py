@@ -369,8 +369,7 @@ class LongOrder(Order):
         """Return positions in a slice, and squared weights that they stand for."""
         if stop - start <= SAMPLE:
             return np.arange(start, stop, dtype=np.float64), self._weights(start, stop) ** 2
-        step = (stop - start) / SAMPLE
-        positions = start + np.floor((np.arange(SAMPLE) + 0.5) * step)
+        positions = start + np.floor((np.arange(SAMPLE) + 0.5) * ((stop - start) / SAMPLE))
         return positions, np.full(SAMPLE, self.left(start, stop) / SAMPLE)
 
     def remove(self, position: int) -> float:
@@ -383,9 +382,8 @@ class LongOrder(Order):
     def written(self) -> Order:
         """Return the same, written down: for those who measure each coordinate."""
         coordinates, weights = self._shuffle.coordinates(0, len(self)), self._weights(0, len(self))
-        return Order(
-            coordinates, weights, None if self._bounded is None else self._bounded.limits(coordinates)
-        )
+        limits = None if self._bounded is None else self._bounded.limits(coordinates)
+        return Order(coordinates, weights, limits)
 
 
 def mean_square(spread: float) -> float:
