@@ -116,7 +116,7 @@ class Belief:
         self.unseen = 1.0
 
     def forget(self) -> None:
-        """Forget the spikes met: f is of another size now."""
+        """Forget the spikes met: what is left is of another size."""
         self._learned += 1
         self.sizes.forget()
 

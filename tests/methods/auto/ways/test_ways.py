@@ -21,8 +21,10 @@ from gracezo.core.method import Problem
 from gracezo.core.types import FloatArray
 from gracezo.core.walls import Walls
 from gracezo.methods.auto.instrument.forward import Differences
+from gracezo.methods.auto.instrument.look import Request
 from gracezo.methods.auto.verdict import uphill
 from gracezo.methods.auto.ways import Ledger, Record
+from gracezo.methods.auto.ways.agenda import Agenda
 from gracezo.methods.auto.ways.gradients import Dense, Nonsmooth
 from gracezo.methods.auto.ways.sparse import Sparse
 from gracezo.methods.auto.ways.values import Coordinates
@@ -492,3 +494,26 @@ def test_what_bounds_have_cut_is_not_asked_again() -> None:
     result = gracezo.minimize(valley, np.zeros(3), seed=0, bounds=[(-0.5, 0.5)] * 3, max_queries=2000)
     assert result.fun == 1.5
     assert max(asked.values()) == 1
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_a_search_at_the_same_point_looks_for_other_sizes(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """At another point slopes are as large; at this one those of that size have been found.
+
+    Small ones beside them passed for background, so that many more seemed to matter than do.
+    """
+    kinds: Counter[str] = Counter()
+    restart = Agenda._repartitioned
+
+    def noted(self: Agenda, at: Point, fallen: float) -> list[Request] | None:
+        sizes, same = self.parts.search.belief.sizes, self._partitions.here
+        before = sizes.typical
+        following = restart(self, at, fallen)
+        assert sizes.typical == (0.0 if same else before)
+        kinds[f"{'same' if same else 'other'} point, {'some' if before else 'none'} met"] += 1
+        return following
+
+    monkeypatch.setattr(Agenda, "_repartitioned", noted)
+    fun = Attack()
+    gracezo.minimize(fun, fun.x0, seed=seed, max_queries=1_500)
+    assert min(kinds["same point, some met"], kinds["other point, some met"]) > 0

@@ -302,9 +302,16 @@ class Agenda:
         return differences.pairs.sharpen(error, differences.curvatures.flattest)
 
     def _repartitioned(self, at: Point, fallen: float) -> list[Request] | None:
-        self.parts.search.restart(*self.begin())
+        """Begin the search anew; return its queries.
+
+        At another point slopes are as large, as a rule. At this one those of that size have been found.
+        """
+        search, here = self.parts.search, self._partitions.here
+        search.restart(*self.begin())
+        if here:
+            search.belief.forget()
         # Nothing is outside when all coordinates have been found; then the support goes on alone.
-        return self.parts.search.requests(self._batch) or self.next(at, fallen)
+        return search.requests(self._batch) or self.next(at, fallen)
 
     def step_promise(self) -> float:
         """Return the decrease that the model promises for a step with what is known."""
