@@ -144,6 +144,26 @@ def test_a_jump_at_x0_is_no_noise(drop: float, seed: int) -> None:
     assert fun(result.x) < 1e-10 * first
 
 
+@pytest.mark.parametrize("offset", [50.0, 99.0, 200.0])
+def test_a_run_that_never_left_a_jump_at_x0_is_no_success(offset: float) -> None:
+    """What f is beside x0 is not where the run began: its decrease was the jump itself."""
+    found, goal = [1482, 1661, 2307, 3389, 3522], np.array([0.461, -0.88, 0.821, -0.308, -0.071])
+
+    def fun(x: FloatArray) -> float:
+        return float(((x[found] - goal) ** 2).sum() + 8.73 * (x[1482] > 0.0)) + offset
+
+    result = minimised(fun, 5510, 0, batch=16)
+    assert not result.success or fun(result.x) - offset < 0.25
+    assert "jump" in result.message
+
+
+@pytest.mark.parametrize("seed", [0, 2])
+def test_rounding_is_not_blamed_for_a_jump(seed: int) -> None:
+    result = minimised(lambda x: float(((x[:3] - 2.0) ** 2).sum() + 5.0 * (x[0] > 0.0)), 50, seed)
+    assert result.status == Status.STUCK
+    assert "a jump or a sharp bend of f hides" in result.message
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_a_run_that_stops_in_a_ripple_goes_on_and_says_so(seed: int) -> None:
     """Each coordinate is in a minimum of its own at x0; that the bowl leads down is seen from afar."""

@@ -110,6 +110,7 @@ class Descent:
         self._lowest = Lowest(problem.bounds)
         self._worth = self._sparse.differences.values
         self._remainders = Remainders()
+        self._hole = math.inf  # f at x0, or next to nothing below, if it jumps to more right beside that
         self.lower: Point | None = None
         """A lower point that looks have met, where a descent on a coarse function has not moved at all."""
 
@@ -146,7 +147,10 @@ class Descent:
             again = yield from self._sparse.again(at)
             rough = again.same and not self._problem.noise  # else that is what the user has said of it
             return replace(finish.adding(self._errors(rough)), answer=again.at)
-        return (yield from descent)[1].adding(self._errors())
+        at, finish = yield from descent
+        if finish.status is Status.CONVERGED and at.value >= self._hole:
+            finish = Finish(Status.STUCK, "f jumps at x0: it is lower there than where it was seen around it")
+        return finish.adding(self._errors())
 
     def _note(self, ask: Ask, values: FloatArray) -> None:
         """Take in answers: the lowest, and whether f is what is left of larger terms that cancel."""
@@ -162,7 +166,9 @@ class Descent:
 
         Return where that is, and why nothing is to be found, if that is known.
         """
-        at = yield from self._sparse.begin(at, key)
+        before, at = at.value, (yield from self._sparse.begin(at, key))
+        if at.value > before:
+            self._hole = before - constants.NEGLIGIBLE * (at.value - before)
         if not self._sparse.flat:
             return at, None
         lower, changed = yield from off_the_plateau(self._sparse, at, key.child(0, 4).generator())

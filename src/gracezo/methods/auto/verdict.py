@@ -44,7 +44,7 @@ from gracezo.methods.auto.support.coordinates import Support
 R = TypeVar("R")
 _EXACT = {Role.PROBE: Role.SET, Role.TRIAL: Role.STEP}
 _NOISY = {Role.CONFIRM: Role.PROBE, Role.REFRESH: Role.PROBE}
-MIXED = "coordinates differ by orders of magnitude: rounding hides the flat ones; scale= tells them apart"
+MIXED = "coordinates differ by orders of magnitude, rounding hides the flat ones: scale= helps; or f jumps"
 _ACROSS = "each coordinate leads uphill, but f has kinks across them"
 
 
@@ -119,8 +119,10 @@ class Verdict:
             return "f is coarse (few digits, or counts), and falls no further by more than one of its steps"
         mixed = exact and self._mixed()
         if mixed or self._hides():
-            hides = f"the {'rounding error' if exact else 'noise'} of f hides what may be left to be found"
-            return MIXED if mixed else hides
+            # Of a smooth f rounding hides no slope that is worth a thousand million times as much.
+            sharp = self.differences.rounding < constants.SMALL * constants.NEGLIGIBLE * self.fallen
+            hider = ("a jump or a sharp bend" if sharp else "the rounding error") if exact else "the noise"
+            return MIXED if mixed else f"{hider} of f hides what may be left to be found"
         dropped = np.zeros(len(self.support))
         dropped[: len(self.given_up)] = self.given_up
         promised = max(self.support.promise_of(dropped), self.support.held_back if exact else 0.0)
