@@ -18,9 +18,9 @@ from gracezo.core.method import Problem
 from gracezo.core.run import Run
 from gracezo.core.steps import whole_run
 from gracezo.core.types import FloatArray
+from gracezo.methods.answer import measured_again
 from gracezo.methods.auto import constants
 from gracezo.methods.auto.method import auto
-from gracezo.methods.auto.verdict import measured_again
 from gracezo.problems import Distance, Magnitude
 from gracezo.problems.base import Benchmark
 

@@ -19,9 +19,10 @@ from gracezo.core.steps import in_batches, reserving
 from gracezo.core.types import FloatArray
 from gracezo.core.units import Units
 from gracezo.estimators.digits import Remainders
+from gracezo.methods.answer import Lowest, answering, drawn_again, remembered
 from gracezo.methods.auto import constants
 from gracezo.methods.auto.search.estimator import TreeEstimator, Wanted
-from gracezo.methods.auto.verdict import MIXED, Lowest, answering, drawn_again, remembered
+from gracezo.methods.auto.verdict import MIXED
 from gracezo.methods.auto.ways import Ledger
 from gracezo.methods.auto.ways.bandit import Bandit, Ways
 from gracezo.methods.auto.ways.gradients import Dense, Nonsmooth

@@ -33,9 +33,9 @@ from gracezo.core.result import Finish, Status
 from gracezo.core.steps import at_most, in_batches, relayed
 from gracezo.core.subspace import Subspace
 from gracezo.core.types import FloatArray, IntArray
+from gracezo.methods.answer import drawn_again, measured_again
 from gracezo.methods.auto import constants
 from gracezo.methods.auto.method import auto
-from gracezo.methods.auto.verdict import drawn_again, measured_again
 from gracezo.methods.global_.evolution import evolve, population
 from gracezo.methods.global_.search import Search
 from gracezo.methods.global_.shares import Shares

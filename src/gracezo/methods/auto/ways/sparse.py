@@ -20,6 +20,7 @@ from gracezo.core.result import Finish
 from gracezo.core.steps import translated
 from gracezo.core.types import FloatArray, IntArray
 from gracezo.core.walls import Walls
+from gracezo.methods.answer import Again, measured_again
 from gracezo.methods.auto import constants
 from gracezo.methods.auto.belief import Belief
 from gracezo.methods.auto.beyond import Beyond
@@ -29,7 +30,7 @@ from gracezo.methods.auto.search import Search
 from gracezo.methods.auto.search.alone import Found
 from gracezo.methods.auto.support.coordinates import Support
 from gracezo.methods.auto.support.refresh import Refresh
-from gracezo.methods.auto.verdict import Again, Verdict, measured_again
+from gracezo.methods.auto.verdict import Verdict
 from gracezo.methods.auto.ways import Ledger, Offer
 from gracezo.methods.auto.ways.agenda import Agenda, Draws, Parts
 from gracezo.methods.auto.ways.stepper import Stepper, Timing
