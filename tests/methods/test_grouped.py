@@ -149,3 +149,19 @@ def test_a_screening_by_groups_finds_coordinates() -> None:
     inside = [40 * row + column for row in range(4, 12) for column in range(4, 12)]
     assert sorted(found.indices.tolist()) == sorted([39, *inside]) == sorted(plain.indices.tolist())
     assert found.queries < 0.7 * plain.queries
+
+
+def test_where_all_of_the_groups_that_matter_matters_it_is_measured_and_not_taken_for_background() -> None:
+    """Fifty slopes that are much alike: nothing stands out, and all 2,500 coordinates were searched anew."""
+    for seed in (110_003, 110_000):
+        rng = np.random.default_rng(seed)
+        weights = np.zeros((50, 50))
+        for row, column in 5 * rng.choice(10, (2, 2)):
+            weights[row : row + 5, column : column + 5] = rng.uniform(0.5, 1.0, (5, 5))
+
+        def field(x: FloatArray, weights: FloatArray = weights) -> float:
+            return float(np.tanh((weights * x).sum() / 10.0))
+
+        found = gracezo.screen(field, np.full((50, 50), 0.5), scale=1.0, groups=(5, 5), points=1, seed=seed)
+        assert found.indices.size == 50
+        assert found.queries <= 90

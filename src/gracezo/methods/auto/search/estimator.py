@@ -71,8 +71,8 @@ class Wanted:
         return share <= (self.leave if self.tol is None else self.tol)
 
     def enough(self, share: float) -> bool:
-        """Whether so much may stay outside where the search has ended."""
-        return self.background or share <= (0.5 if self.tol is None else self.tol)
+        """Whether so much may stay outside where the search has ended; all of it is no background."""
+        return (self.background and share < 1.0) or share <= (0.5 if self.tol is None else self.tol)
 
 
 @dataclass(frozen=True, eq=False)
