@@ -161,17 +161,21 @@ def _two_loops(
 
 
 class BFGS:
-    """Inverse curvature as a matrix, for few coordinates."""
+    """Inverse curvature as a matrix, for few coordinates.
 
-    def __init__(self) -> None:
-        self._inverse: FloatArray | None = None
+    Parameters
+    ----------
+    inverse
+        The inverse curvature to begin from, the same in all directions.
+    size
+        How many coordinates.
+    """
 
-    def __bool__(self) -> bool:
-        return self._inverse is not None
+    def __init__(self, inverse: float, size: int) -> None:
+        self._inverse: FloatArray = inverse * np.eye(size)
 
     def direction(self, slopes: FloatArray) -> FloatArray:
-        """Return −B⁻¹g, once something was learned."""
-        assert self._inverse is not None
+        """Return −B⁻¹g."""
         return np.asarray(-self._inverse @ slopes)
 
     def learn(self, step: FloatArray, change: FloatArray) -> None:
@@ -179,8 +183,6 @@ class BFGS:
         curved = float(step @ change)
         if not curved > 0.0:
             return
-        if self._inverse is None:
-            self._inverse = curved / float(change @ change) * np.eye(len(step))
         moved = self._inverse @ change
         both = np.outer(moved, step)
         self._inverse = self._inverse - (both + both.T) / curved

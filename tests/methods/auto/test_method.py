@@ -24,10 +24,10 @@ from gracezo.core.types import FloatArray, IntArray
 from gracezo.methods.auto.instrument.look import Change
 from gracezo.methods.auto.method import auto
 from gracezo.methods.auto.search import Search
-from gracezo.methods.auto.search.alone import KinksMet
 from gracezo.methods.auto.search.groups import Group
 from gracezo.methods.auto.search.inquiry import Confirm, Inquiries, Inquiry, Label, Outcome
 from gracezo.methods.auto.ways import Ledger
+from gracezo.methods.kinks import KinksMet
 from gracezo.problems import Attack, Magnitude
 from gracezo.problems.base import Benchmark
 

@@ -212,7 +212,8 @@ class Descent:
                     continue
                 rough = None if nonsmooth.coupled else (yield from sparse.beyond(at))
                 if rough is None:
-                    finish = yield from sparse.end(at, nonsmooth.coupled)
+                    left = nonsmooth.left(at.value, constants.NEGLIGIBLE * (sparse.first - at.value))
+                    finish = yield from sparse.end(at, nonsmooth.coupled, left)
                     lower = self._lowest.below(at, sparse.plainly(at), self._sparse.first - at.value)
                     if finish.status is not Status.CONVERGED or sparse.noise or lower is None:
                         continue

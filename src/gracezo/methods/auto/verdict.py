@@ -5,22 +5,16 @@ makes use of, because the coordinate stands on a kink that was not located, or b
 where kinks couple coordinates, each of them leads uphill though several together may lead down. So a few
 queries make sure before success is claimed. Where f is noisy, no slope seen is reason enough only if the
 noise could not hide one that matters; and where it is coarse, lower values may lie beyond all that was seen.
-
-*Kinks.* Uphill along each coordinate is uphill along all of them together, if the kinks are in single
-coordinates (|x_i|). It is not, if they lie across them (|x_i − x_j|, the largest of several). Kinks in single
-coordinates add up: what f rises by when two sets of coordinates move is the sum of what it rises by when each
-moves.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from gracezo.core.asks import Ask, OutOfQueries, Point, Role, SparseRows, Steps
+from gracezo.core.asks import Point, Role, Steps
 from gracezo.core.box import Box
 from gracezo.core.precision import SHOWN
 from gracezo.core.rest import Rest, written
@@ -28,9 +22,9 @@ from gracezo.core.result import Finish, Status
 from gracezo.core.types import FloatArray, IntArray
 from gracezo.methods.auto import constants
 from gracezo.methods.auto.instrument.forward import Differences
-from gracezo.methods.auto.instrument.look import asked_all
 from gracezo.methods.auto.search import Search
 from gracezo.methods.auto.support.coordinates import Support
+from gracezo.methods.kinks import coupled, uphill
 
 MIXED = "coordinates differ by orders of magnitude, rounding hides the flat ones: scale= helps; or f jumps"
 _ACROSS = "each coordinate leads uphill, but f has kinks across them"
@@ -70,11 +64,19 @@ class Verdict:
     sized: bool
     hidden: bool = False
 
-    def told(self, at: Point, kinks_across: bool, rng: np.random.Generator) -> Steps[Finish]:
-        """Say why the run ends here, given whether kinks are known to couple coordinates."""
+    def told(self, at: Point, kinks_across: bool, bound: float, rng: np.random.Generator) -> Steps[Finish]:
+        """Say why the run ends here, given whether kinks are known to couple coordinates.
+
+        And by how much f can fall along those, if slopes on all sides of the kinks tell.
+        """
         if self.search.flat and not len(self.support):
             flat = "all probes left the objective unchanged, up to the scales of the coordinates"
             return Finish(Status.NOTHING_TO_FIND, f"nothing to find: {flat}")
+        if bound < math.inf and not (self._mixed() or self._hides()):
+            share = max(bound / self.fallen, constants.NEGLIGIBLE) if self.fallen > bound else 1.0
+            left = f"{share:.1g} of the decrease so far" if share < 1.0 else "its rounding error"
+            shown = f"{left}: slopes around its kinks show that"
+            return Finish(Status.CONVERGED, f"f does not fall any further from here by more than {shown}")
         if (why := (yield from self._stuck(at, kinks_across, rng))) is not None:
             return Finish(Status.STUCK, why)
         return Finish(
@@ -196,91 +198,3 @@ class Verdict:
         lengths[support.indices] = support.lengths()
         lengths[free] *= constants.TRUST if coarse else 1.0
         return (yield from coupled(at, free, lengths[free], self.differences.rounding, rng, role=Role.PROBE))
-
-
-def uphill(
-    at: Point,
-    coordinates: IntArray,
-    lengths: FloatArray,
-    rounding: float,
-    box: Box | None = None,
-    most: float = math.inf,
-) -> Steps[bool]:
-    """Return whether f plainly rises on both sides of each coordinate, so far away, for two queries each.
-
-    By no more than `most` on one side or the other: between two places f may be lower by as much as it has
-    risen to both.
-    """
-    both, sides = np.concatenate([lengths, -lengths]), np.tile(coordinates, 2)
-    if box is not None:  # a bound needs no query: there is nothing beyond it
-        open_ = box.place(at.x, sides, both) != at.x[sides]
-        both, sides = both[open_], sides[open_]
-    changes, _ = yield from asked_all(at, SparseRows.coordinates(sides, both), Role.CONFIRM)
-    near = all(changes[sides == coordinate].min() <= most for coordinate in np.unique(sides))
-    return near and bool(np.all(changes > constants.TRUST * rounding))
-
-
-def coupled(
-    at: Point,
-    coordinates: IntArray,
-    lengths: FloatArray,
-    rounding: float,
-    rng: np.random.Generator,
-    trials: int = constants.DRAWN // 2,
-    role: Role = Role.CONFIRM,
-) -> Steps[bool]:
-    """Return whether kinks couple coordinates none of which leads downhill alone.
-
-    Parameters
-    ----------
-    at
-        The present point.
-    coordinates, lengths
-        Those in question, and how far each is to go: beyond its kink, if it stands on one, and not far.
-    rounding
-        The error of a difference of f.
-    rng
-        Where halves and signs are drawn from.
-    trials
-        How many of them, if none shows it.
-    role
-        In which they are asked: probes, if some of the coordinates have not been found to matter.
-
-    Returns
-    -------
-    bool
-        Whether any trial has shown it: a sum that is missed, and by a quarter, not a sixteenth, at a quarter
-        of the length, as by a kink and not by curvature. That costs three queries a trial, three more if the
-        sum is missed, and nothing for a single coordinate. Where failed evaluations leave it open: True.
-    """
-    n, missing = len(coordinates), False
-    known: set[bytes] = set()  # what has told, and would tell the same again: few coordinates have few halves
-    for _ in range(3 * trials if n > 1 else 0):
-        order = rng.permutation(n)
-        steps = lengths * rng.choice([-1.0, 1.0], n)
-        sets = order[: n // 2], order[n // 2 :], order
-        name = np.where(np.isin(np.arange(n), sets[0]) == (0 in sets[0]), steps, 1j * steps).tobytes()
-
-        def missed(share: float, steps: FloatArray = steps, sets: Sequence[IntArray] = sets) -> Steps[float]:
-            rows = [SparseRows.single(coordinates[each], share * steps[each]) for each in sets]
-            values = yield Ask(at.x, SparseRows.stack(rows), role)
-            if len(values) < len(rows):
-                raise OutOfQueries
-            one, two, both = (float(value) - at.value for value in values)
-            # With short lengths curvature, too, adds no more than rounding for each coordinate.
-            allowed = constants.TRUST * n * rounding + constants.SMALL * (abs(one) + abs(two))
-            return abs(both - one - two) - allowed
-
-        if name in known:
-            continue
-        far = yield from missed(1.0)
-        near = (yield from missed(constants.CLEARLY)) if far > 0.0 else 0.0
-        if near > constants.CLEARLY**1.5 * far > 0.0:
-            return True
-        if math.isfinite(far) and not math.isnan(near):
-            known.add(name)
-        else:
-            missing = True
-        if len(known) == trials:
-            return False
-    return missing

@@ -68,11 +68,12 @@ def points(asks: list[Ask]) -> list[FloatArray]:
     return [ask.point(row) for ask in asks for row in range(len(ask))]
 
 
-@pytest.mark.parametrize(("n", "queries"), [(2, 342), (3, 558)])
+@pytest.mark.parametrize(("n", "queries"), [(2, 57), (3, 85)])
 def test_a_valley_is_followed(n: int, queries: int) -> None:
     across, end, asks = crossed(valley, np.zeros(n))
     assert across.coupled
-    assert (end.value < 1e-2, len(points(asks))) == (True, queries)
+    assert (end.value < 1e-5, len(points(asks))) == (True, queries)
+    assert end.value <= across.left(end.value, 0.0) <= 1e-5
 
 
 def largest(seed: int, n: int = 6) -> Objective:
@@ -123,9 +124,9 @@ def test_what_was_met_is_kept_when_the_queries_are_spent() -> None:
 
 def test_it_is_not_tried_twice_from_one_height() -> None:
     across, end, _ = crossed(valley, np.zeros(3))
-    assert not across.untried(3.0, 0.0)
-    assert across.untried(end.value, 1.0)
-    assert not across.untried(end.value, 3.0)
+    assert not across.untried(end.value, 0.0)
+    assert across.untried(end.value - 2.0, 1.0)
+    assert not across.untried(end.value - 2.0, 3.0)
 
 
 @pytest.mark.parametrize("seed", range(3, 9))
@@ -141,12 +142,7 @@ def test_a_bowl_is_left_where_steps_promise_less_than_rounding(seed: int) -> Non
     assert result.nfev - result.trace.queries[arrived] <= 5 * d
 
 
-def test_a_minimax_on_hidden_coordinates_is_solved_but_not_claimed() -> None:
-    """Values alone do not tell whether there is still a way down from kinks that couple coordinates.
-
-    Such runs amplify the last bits, which differ between processors: of twenty, about thirteen are solved.
-    """
-    solved = []
+def test_a_minimax_on_hidden_coordinates_is_solved_and_shown() -> None:
     for seed in range(12):
         rng = np.random.default_rng(seed)
         chosen, weights, inner = rng.choice(500, 6, replace=False), rng.random(500), minimax(seed)
@@ -162,9 +158,40 @@ def test_a_minimax_on_hidden_coordinates_is_solved_but_not_claimed() -> None:
 
         result = gracezo.minimize(f, np.zeros(500), seed=seed, max_queries=3000)
         left = result.fun / f(np.zeros(500))
-        assert left < 1e-4 or not result.success, (seed, left, result.message)
-        solved.append(left < 1e-4)
-    assert sum(solved) >= 6
+        assert (left < 1e-6, result.success) == (True, True), (seed, left, result.message)
+        assert "slopes around its kinks show that" in result.message
+
+
+def curved(x: FloatArray) -> float:
+    """Fall along a curved valley to (2, 1), with a slope along its floor everywhere else."""
+    return float(2.0 * abs((x[0] - 1.0) ** 2 - x[1]) + (2.0 - x[0]) ** 2)
+
+
+def deep(x: FloatArray) -> float:
+    """Fall along two curved valleys at once, one steeper than the other."""
+    y = x - 1.0
+    return float(0.25 * (y[0] - 1.0) ** 2 + np.abs(y[1:] - 2.0 * y[:-1] ** 2 + 1.0).sum())
+
+
+@pytest.mark.parametrize(("f", "n"), [(curved, 2), (deep, 3)])
+@pytest.mark.parametrize("seed", range(5))
+def test_of_curved_valleys_nothing_is_claimed_that_is_not_so(f: Objective, n: int, seed: int) -> None:
+    """Tangents on both sides of a valley cancel, though its floor falls: they are none of a convex f."""
+    place = np.random.default_rng(seed).choice(100, n, replace=False)
+    result = gracezo.minimize(lambda x: f(x[place]), np.zeros(100), seed=seed, max_queries=4000)
+    assert not result.success or result.fun < 2e-6 * f(np.zeros(n))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_others_that_kinks_couple_to_those_that_fall_take_part(seed: int) -> None:
+    """Each of twelve in a row leads uphill until the next one has moved; all of them fall together."""
+    least = 0.5825  # by ADMM: z = Dx − 0.1 split off, 20,000 steps
+
+    def f(x: FloatArray) -> float:
+        return float(np.abs(np.diff(x[20:32], prepend=0.0) - 0.1).sum() + 0.1 * (x @ x))
+
+    result = gracezo.minimize(f, np.zeros(60), seed=seed, max_queries=6000)
+    assert result.fun - least < 1e-3 or not result.success
 
 
 @pytest.mark.parametrize("seed", [0, 1, 3])

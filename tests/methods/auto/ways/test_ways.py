@@ -22,13 +22,13 @@ from gracezo.core.types import FloatArray
 from gracezo.core.walls import Walls
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.instrument.look import Request
-from gracezo.methods.auto.verdict import uphill
 from gracezo.methods.auto.ways import Ledger, Record
 from gracezo.methods.auto.ways.agenda import Agenda
 from gracezo.methods.auto.ways.gradients import Dense, Nonsmooth
 from gracezo.methods.auto.ways.sparse import Sparse
 from gracezo.methods.auto.ways.values import Coordinates
 from gracezo.methods.auto.ways.working import WorkingSets
+from gracezo.methods.kinks import uphill
 from gracezo.problems import Attack
 from gracezo.testing import assert_same
 

@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from enum import Enum
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -20,8 +20,11 @@ from gracezo.core.answers import lowest
 from gracezo.core.asks import MARGIN, Ask, Point, Role, SparseRows, Steps
 from gracezo.core.box import Box
 from gracezo.core.moves import Few, Move, Moves, Wave, beside, moved, rows_of
+from gracezo.core.steps import translated
 from gracezo.core.types import FloatArray, record
 from gracezo.methods.auto import constants
+
+R = TypeVar("R")
 
 _ONCE = [1.0]
 
@@ -229,6 +232,17 @@ class LowestMet:
         least = MARGIN * fallen if heard.whole else 0.0
         if heard.value < min(self.value, at.value - least):
             self._base, self.move, self.value = at.x, heard.move, heard.value
+
+    def overhearing(self, at: Point, steps: Steps[R]) -> Steps[R]:
+        """Run looks around a point, and note the lowest that they meet."""
+
+        def heard(ask: Ask, values: FloatArray) -> FloatArray:
+            if len(values) and isinstance(ask.offsets, SparseRows):
+                move = Few(*ask.offsets.row(row := lowest(values)))
+                self.note(at, Heard(move, float(values[row])))
+            return values
+
+        return translated(steps, heard=heard)
 
     def met_from(self, x: FloatArray) -> bool:
         """Whether it was met around this point."""

@@ -101,37 +101,6 @@ class Kink:
     uphill: bool = True
 
 
-class KinksMet:
-    """The coordinates that were seen to lead uphill on both sides.
-
-    A search at another point would meet all of them again, one by one, and what they add to its sums hides
-    others: so they are taken to be what they were, and left out, until nothing else is in sight.
-    """
-
-    def __init__(self) -> None:
-        self.all: set[int] = set()
-        """Those met so far."""
-        self._left_out: set[int] = set()
-
-    def __bool__(self) -> bool:
-        return bool(self.all)
-
-    def note(self, coordinate: int, uphill: bool = True) -> None:
-        """Take in one more; one that is level may lead down once others have moved, and is not left out."""
-        self.all.add(coordinate)
-        if uphill:
-            self._left_out.add(coordinate)
-
-    @property
-    def left_out(self) -> IntArray:
-        """Those that a search leaves out."""
-        return np.array(sorted(self._left_out), np.int64)
-
-    def let_in(self) -> None:
-        """Leave none of them out: they are to be looked at once more."""
-        self._left_out.clear()
-
-
 @dataclass(frozen=True)
 class Wrong:
     """It is not the one."""

@@ -20,11 +20,12 @@ from gracezo.methods.auto.belief import Belief
 from gracezo.methods.auto.instrument.first_look import FirstLook
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.instrument.look import Change, Request
-from gracezo.methods.auto.search.alone import Found, KinksMet
+from gracezo.methods.auto.search.alone import Found
 from gracezo.methods.auto.search.groups import Group
 from gracezo.methods.auto.search.inquiry import Cut, Inquiries, Inquiry, Outcome, Taken
 from gracezo.methods.auto.search.order import LongOrder, Order, drawn, mean_square
 from gracezo.methods.auto.search.queue import Cutting, Partition, Price, Running, price
+from gracezo.methods.kinks import KinksMet
 
 
 class Search:

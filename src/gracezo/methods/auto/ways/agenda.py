@@ -127,6 +127,12 @@ class Agenda:
         self._prediction = None
         self.moved()
 
+    def settled(self) -> None:
+        """Go on at a point from which, as another way knows, no coordinate of the support leads down."""
+        self.parts.search.belief.drift.moved()
+        self._prediction, self._stale, self._fruitless = None, False, 0
+        self.moved()
+
     def moved(self) -> None:
         """Note that the search was begun at another point."""
         self._notice()
@@ -153,7 +159,7 @@ class Agenda:
     def begin(self) -> tuple[IntArray | Rest, np.random.Generator]:
         """Return the same, for a search that begins now."""
         self._notice()
-        self._partitions.note(len(self.parts.support), len(self.parts.search.kinks.left_out))
+        self._partitions.note(len(self.parts.support), self.parts.search.kinks.waiting)
         return self._fresh()
 
     def _notice(self) -> None:
@@ -262,7 +268,9 @@ class Agenda:
     def _look_again(self, at: Point, fallen: float) -> list[Request] | None:
         """Return what is left to ask when nothing is in sight: with other weights, or more often."""
         search, noisy = self.parts.search, self.parts.differences.noise > 0.0
-        if self._partitions.here and not (noisy and self._fruitless < constants.PATIENCE):
+        # Beside a kink a coordinate may be level on one side; each look goes to either of them.
+        again = constants.DRAWN if search.kinks.holding else noisy * constants.PATIENCE
+        if self._partitions.here and self._fruitless >= again:
             if self._stale:
                 self.doubt(0.0, last=True)
                 return self.parts.refresh.requests(self._batch)

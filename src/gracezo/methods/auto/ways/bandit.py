@@ -170,6 +170,8 @@ class Bandit:
             self._ways.sparse.agree(at, kinks)
             best = sparse
         if across:
+            if (held := self._ways.nonsmooth.held(at)) is not None:
+                self._ways.sparse.settle(at, held)
             return self._begin(sparse)
         if closed.way is self._ways.dense and self._ways.working.kinked and self._may_be_tried(working, at):
             return self._begin(working)

@@ -5,16 +5,12 @@ them is no guide to the rest. This is FDSA with limited-memory BFGS, begun from 
 `bandit.py` says when. Beside a gradient a trial along the line costs next to nothing: so the line search goes
 on for as long as a parabola promises more for one more trial than the step has brought per query.
 
-**Across kinks** that no single coordinate leads out of: |x_i − x_j|, the largest of several terms.
-BFGS finds it where f can be differentiated almost everywhere, if the line search steps over kinks: a pair
-that crosses one teaches the model a large curvature across it, and steps come to lie along it (Lewis &
-Overton, *Nonsmooth optimization via quasi-Newton methods*, Mathematical Programming 141, 135–163, 2013). The
-search is their algorithm 2.6, by bisection and doubling until f has fallen (c₁) and the slope along the line
-has risen (c₂): not to the lowest point, which would be on the kink, where slopes say nothing.
-
-A gradient costs a query a coordinate, so this is for few of them, and only if kinks couple them
-(`verdict.py`). It begins a little off the place where other ways have stopped: a coordinate that stands on a
-kink has no slope.
+**Across kinks** that no single coordinate leads out of: |x_i − x_j|, the largest of several terms. A
+gradient costs a query a coordinate, so this is for few of them, and only if kinks couple them (`kinks.py`).
+It begins a little off the place where other ways have stopped: a coordinate that stands on a kink has no
+slope. If f is convex, tangents around its kinks lead to the minimum and show it as such (`bundle.py`);
+others that kinks couple to these take part, too. If it is not, or if tangents show nothing of a minimum, BFGS
+goes on along the valleys between kinks (`valley.py`).
 """
 
 from __future__ import annotations
@@ -25,23 +21,25 @@ from typing import NamedTuple
 
 import numpy as np
 
-from gracezo.core.asks import Ask, OutOfQueries, Point, Role, SparseRows, Steps
+from gracezo.core.asks import OutOfQueries, Point, Role, SparseRows, Steps
 from gracezo.core.keys import Key
-from gracezo.core.places import replaced, same
 from gracezo.core.precision import ROOT
 from gracezo.core.rest import Rest, written
 from gracezo.core.types import FloatArray, IntArray
 from gracezo.core.walls import Walls
+from gracezo.methods.along import Along, typical
 from gracezo.methods.auto import constants
 from gracezo.methods.auto.instrument.forward import Differences
 from gracezo.methods.auto.instrument.look import asked_all
-from gracezo.methods.auto.verdict import coupled
 from gracezo.methods.auto.ways import Ledger, Offer
 from gracezo.methods.auto.ways.sparse import Sparse
 from gracezo.methods.auto.ways.working import WorkingSets
+from gracezo.methods.bundle import Bundled
+from gracezo.methods.kinks import coupled, kinked
 from gracezo.methods.line_search import lowest_along
+from gracezo.methods.valley import followed
 from gracezo.updates.projected import Path, newton_path
-from gracezo.updates.quasi_newton import BFGS, LBFGS
+from gracezo.updates.quasi_newton import LBFGS
 
 
 class _Made(NamedTuple):
@@ -213,6 +211,14 @@ class Dense:
 # ---------------------------------------------------------------- across kinks
 
 
+class _Tried(NamedTuple):
+    """The last try: f where it began or came to an end, the coordinates, by how much f can still fall."""
+
+    value: float
+    along: IntArray
+    left: float = math.inf
+
+
 class Nonsmooth:
     """The way across kinks; one object a run, since how far to go follows from how far others have come.
 
@@ -229,20 +235,28 @@ class Nonsmooth:
     name = "across kinks"
 
     def __init__(self, sparse: Sparse, start: Point, key: Key) -> None:
-        self._differences = sparse.differences
-        self._walls = sparse.walls
         self._sparse = sparse
-        self._origin, self._way = start.x, 1.0
+        self._start, self._last = start, start.x  # of the run, and of the last try
+        self._way = 1.0
         self._key = key
         self._all = False
         self._tries = 0
-        self._tried = math.inf  # f where it was tried last
+        self._tried = _Tried(math.inf, np.zeros(0, np.int64))
+        self._convex = True  # whether f is, as far as tangents have shown
         self.coupled = False
         """Whether kinks across coordinates have shown themselves."""
 
     def untried(self, value: float, least: float) -> bool:
-        """Whether f has come down by more than so much since the last try."""
-        return self._tried - value > least
+        """Whether f has come down by more than so much since the last try, or more coordinates are known."""
+        return self._tried.value - value > least or len(self._coordinates) > len(self._tried.along)
+
+    def left(self, value: float, least: float) -> float:
+        """Return by how much f can fall from here, as far as slopes around it tell."""
+        return math.inf if self.untried(value, least) else self._tried.left
+
+    def held(self, at: Point) -> IntArray | None:
+        """Return the coordinates that do not lead down from a point, if that is where it came to its end."""
+        return self._tried.along if self._tried.left < math.inf and at.value == self._tried.value else None
 
     def widen(self) -> None:
         """Go along all coordinates from now on, not only those that the sparse way has met."""
@@ -258,126 +272,57 @@ class Nonsmooth:
         return self._sparse.free if self._all else self._sparse.met
 
     def leg(self, here: Point) -> Steps[Point]:
-        """Go down along coordinates, if kinks couple them; return the lowest point met."""
+        """Go down along coordinates, if kinks couple them; return the lowest point met.
+
+        As a convex function goes; where that leads no further and nothing tells that this is the minimum,
+        as one with curved valleys does.
+        """
         at, coordinates = here, written(self._coordinates)
-        ways = np.abs(at.x[coordinates] - self._origin[coordinates])
-        way = float(np.median(ways[ways > 0.0])) if ways.any() else constants.UNSEEN * self._way
-        self._tried = at.value
+        way = typical(at.x[coordinates] - self._last[coordinates]) or constants.UNSEEN * self._way
+        self._tried = _Tried(at.value, coordinates)
         self._tries += 1
         rng = self._key.child(self._tries).generator()
         aside = np.full(len(coordinates), constants.SMALL * way)
-        rounding = self._differences.rounding
+        differences, box = self._sparse.differences, self._sparse.walls.box
+        rounding = differences.rounding
         looks = coupled(at, coordinates, aside, rounding, rng, constants.DRAWN)
         if not (yield from self._sparse.overhear(at, looks)):
             return at
-        self.coupled, self._origin, self._way = True, at.x, way
+        self.coupled, self._last, self._way = True, at.x, way
         # The error of a value decides how near differences can be; between kinks no curvature does.
-        near = max(ROOT, rounding / (constants.PRECISE * self._differences.scale))
-        return (yield from _Valley(self._walls, coordinates, way, near).descend(at, rng))
-
-
-class _Valley:
-    """One descent: BFGS along coordinates that have come so far as a rule, with slopes measured so near."""
-
-    def __init__(self, walls: Walls, coordinates: IntArray, way: float, near: float) -> None:
-        self._walls = walls
-        self._coordinates = coordinates
-        self._way, self._near = way, near
-        self._model = BFGS()
-        self._met: dict[bytes, float] = {}  # all values asked, by the coordinates
-        self._best: Point
-
-    def descend(self, at: Point, rng: np.random.Generator) -> Steps[Point]:
-        """Go down from a little off a point; return the lowest that was met, which may be that point."""
-        self._best = at
-        self._met[at.x[self._coordinates].tobytes()] = at.value
+        near = max(ROOT, rounding / (constants.PRECISE * differences.scale))
         try:
-            yield from self._descend(at, rng)
+            while self._convex:
+                along = Along(at, box, coordinates, way, near)
+                bundled = Bundled(along, self._start, rounding, rng)
+                bound = yield from bundled.descend()
+                at, self._convex = along.best, bundled.convex
+                if bound > constants.SMALL * (self._start.value - at.value):
+                    break
+                partners = yield from self._partners(at, coordinates, constants.SMALL * way, rng)
+                if not len(partners):
+                    self._tried = _Tried(at.value, coordinates, bound)
+                    return at
+                coordinates = np.union1d(coordinates, partners)
+            along = Along(at, box, coordinates, way, near)
+            yield from followed(along, rng)
         except OutOfQueries:
-            if self._best is at:
+            if along.best is here:
                 raise
-        return self._best
+        return along.best
 
-    def _descend(self, at: Point, rng: np.random.Generator) -> Steps[None]:
-        start, n = at.x[self._coordinates], len(self._coordinates)
-        here = yield from self._at(at.x, start + constants.SMALL * self._way * rng.standard_normal(n))
-        if here.value == math.inf:
-            return
-        slopes = yield from self._slopes(here)
-        values = [here.value]
-        # It takes a pair for each coordinate to learn how a valley lies.
-        recent = min(n, constants.MEMORY) + constants.TRIALS
-        while len(values) <= 2 * constants.MEMORY:
-            moved = yield from self._line(here, slopes)
-            if moved is here:
-                if not self._model:
-                    return
-                self._model = BFGS()
-                continue
-            after = yield from self._slopes(moved)
-            self._model.learn(moved.x[self._coordinates] - here.x[self._coordinates], after - slopes)
-            here, slopes = moved, after
-            values.append(here.value)
-            brought = values[0] - here.value
-            if len(values) > recent and values[-recent - 1] - here.value <= constants.ARMIJO * brought:
-                return
-
-    def _line(self, here: Point, slopes: FloatArray) -> Steps[Point]:
-        """Search along the direction of the model; return where both conditions hold, or the lowest point."""
-        direction = self._direction(slopes)
-        slope = float(slopes @ direction)
-        if not slope < 0.0:
-            return here
-        x, lowest, trial = here.x[self._coordinates], here, here
-        low, high, t = 0.0, math.inf, 1.0
-        for _ in range(np.finfo(np.float64).nmant):
-            last, trial = trial, (yield from self._at(here.x, x + t * direction))
-            if any(same(trial.x, other.x) for other in (last, here)):
-                break  # bounds let it go no further, or the precision of x no nearer
-            if trial.value < lowest.value:
-                lowest = trial
-            if not trial.value <= here.value + constants.ARMIJO * t * slope:
-                high = t
-            else:
-                near = self._near / constants.UNSEEN * t
-                beyond = yield from self._at(here.x, x + (t + near) * direction)
-                if (beyond.value - trial.value) / near >= constants.WOLFE * slope:
-                    return trial
-                low = t
-            t = 2.0 * low if high == math.inf else 0.5 * (low + high)
-            if not low < t < high:
-                break
-        return lowest
-
-    def _direction(self, slopes: FloatArray) -> FloatArray:
-        if self._model:
-            return self._model.direction(slopes)
-        norm = float(np.linalg.norm(slopes))
-        return slopes if norm == 0.0 else -self._way / (constants.PARTS * norm) * slopes
-
-    def _slopes(self, here: Point) -> Steps[FloatArray]:
-        """Measure the slope of each coordinate alone."""
-        x = here.x[self._coordinates]
-        steps = self._near * (self._way + np.abs(x))
-        if self._walls.box is not None:
-            steps = self._walls.box.inward(here.x, self._coordinates, steps)
-        steps = (x + steps) - x
-        rows = SparseRows.coordinates(self._coordinates, steps)
-        changes, _ = yield from asked_all(here, rows, Role.REFRESH)
-        return np.divide(changes, steps, out=np.zeros(len(steps)), where=steps != 0.0)
-
-    def _at(self, base: FloatArray, places: FloatArray) -> Steps[Point]:
-        """Return the point with the coordinates at other places; none is asked twice."""
-        x = replaced(base, self._coordinates, places)
-        if self._walls.box is not None:
-            x = self._walls.box.clip(x)
-        key = x[self._coordinates].tobytes()
-        if key not in self._met:
-            values = yield Ask.at(x, Role.STEP)
-            if not len(values):
-                raise OutOfQueries
-            self._met[key] = math.inf if math.isnan(values[0]) else float(values[0])
-        point = Point(x, self._met[key])
-        if point.value < self._best.value:
-            self._best = point
-        return point
+    def _partners(
+        self, at: Point, coordinates: IntArray, length: float, rng: np.random.Generator
+    ) -> Steps[IntArray]:
+        """Return others that kinks couple to these: as many again at most, or all if these are few."""
+        free, rounding = written(self._sparse.free), self._sparse.differences.rounding
+        lengths, inside = np.full(len(free), length), np.isin(free, coordinates)
+        if inside.all():
+            return free[:0]
+        looks = coupled(at, free, lengths, rounding, rng, constants.DRAWN, Role.PROBE, inside)
+        if not (yield from looks):
+            return free[:0]
+        others, most = free[~inside], len(coordinates)
+        if len(others) <= constants.PARTS * most:
+            return others
+        return (yield from kinked(at, others, lengths[~inside], rounding, rng, most))

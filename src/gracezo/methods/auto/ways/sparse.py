@@ -9,15 +9,12 @@ from typing import TypeVar
 
 import numpy as np
 
-from gracezo.core.answers import lowest
-from gracezo.core.asks import Ask, Point, Role, SparseRows, Steps
+from gracezo.core.asks import Point, Role, Steps
 from gracezo.core.keys import Key
 from gracezo.core.method import Problem
-from gracezo.core.moves import Few
 from gracezo.core.precision import SHOWN
 from gracezo.core.rest import Rest, outside
 from gracezo.core.result import Finish
-from gracezo.core.steps import translated
 from gracezo.core.types import FloatArray, IntArray
 from gracezo.core.walls import Walls
 from gracezo.methods.answer import Again, measured_again
@@ -25,7 +22,7 @@ from gracezo.methods.auto import constants
 from gracezo.methods.auto.belief import Belief
 from gracezo.methods.auto.beyond import Beyond
 from gracezo.methods.auto.instrument.forward import Differences
-from gracezo.methods.auto.instrument.look import Heard, answered
+from gracezo.methods.auto.instrument.look import answered
 from gracezo.methods.auto.search import Search
 from gracezo.methods.auto.search.alone import Found
 from gracezo.methods.auto.support.coordinates import Support
@@ -98,8 +95,8 @@ class Sparse:
 
     @property
     def met(self) -> IntArray:
-        """Those that have mattered; when nothing is left, those that lead uphill on both sides, too."""
-        kinks = self._parts.search.kinks.all if self.done else ()
+        """Those that have mattered, those that lead uphill on both sides among them."""
+        kinks = self._parts.search.kinks.all
         return np.union1d(self._parts.support.indices, np.array([*kinks], np.int64))
 
     @property
@@ -174,9 +171,12 @@ class Sparse:
             return False
         exact = self.noise == 0.0
         self.differences.forget()
-        if exact:
-            yield from self._bend_again(at)
-        self._relocate(at)
+        if self._parts.search.kinks.holding:
+            self.settle(at, self._parts.search.kinks.held)
+        else:
+            if exact:
+                yield from self._bend_again(at)
+            self._relocate(at)
         yield from self._parts.search.begin(at, noise, *self._agenda.begin())
         return True
 
@@ -321,14 +321,7 @@ class Sparse:
 
     def overhear(self, at: Point, steps: Steps[R]) -> Steps[R]:
         """Run the looks of another way around a point; the next step may go to the lowest that they meet."""
-
-        def heard(ask: Ask, values: FloatArray) -> FloatArray:
-            if len(values) and isinstance(ask.offsets, SparseRows):
-                move = Few(*ask.offsets.row(row := lowest(values)))
-                self._parts.stepper.lowest_met.note(at, Heard(move, float(values[row])))
-            return values
-
-        return translated(steps, heard=heard)
+        return self._parts.stepper.lowest_met.overhearing(at, steps)
 
     def adopt(self, at: Point, coordinates: IntArray, slopes: FloatArray) -> None:
         """Take coordinates with their slopes at a point from another way."""
@@ -344,9 +337,20 @@ class Sparse:
             self._parts.search.kinks.note(kink)
         self.done, self._agreed = True, at
 
+    def settle(self, at: Point, coordinates: IntArray) -> None:
+        """Take it from another way that some coordinates do not lead down from a point: search the others."""
+        parts = self._parts
+        self._here, self.done = at, False
+        parts.stepper.restart(at)
+        parts.refresh.settle()
+        parts.support.give_up()
+        parts.search.kinks.hold(coordinates)
+        self._agenda.settled()
+
     def _relocate(self, at: Point) -> None:
         """Go on at a point that was reached in another way."""
         self._here, self.done = at, False
+        self._parts.search.kinks.release()
         self._parts.stepper.restart(at)
         self._agenda.relocated()
 
@@ -359,6 +363,8 @@ class Sparse:
         if stepped.to is None:
             return at
         self._agenda.moved()
+        if parts.search.kinks.holding:
+            self._relocate(stepped.to)
         return stepped.to
 
     @property
@@ -373,8 +379,8 @@ class Sparse:
             others = min(others, math.sqrt(self.share) * self.size * self.slope * self.walls.reach)
         return self._agenda.step_promise() + self._parts.refresh.promise + others
 
-    def end(self, at: Point, kinks_across: bool) -> Steps[Finish]:
-        """Say why nothing is left to ask, given whether kinks are known to couple coordinates."""
+    def end(self, at: Point, kinks_across: bool, bound: float) -> Steps[Finish]:
+        """Say why nothing is left to ask, given whether kinks couple coordinates, and what these bound."""
         parts = self._parts
         verdict = Verdict(
             parts.support,
@@ -388,4 +394,4 @@ class Sparse:
             self._silent or self._sized,
             self._hidden,
         )
-        return verdict.told(at, kinks_across, self._agenda.draws.next())
+        return verdict.told(at, kinks_across, bound, self._agenda.draws.next())

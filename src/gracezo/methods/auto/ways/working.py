@@ -25,9 +25,9 @@ from gracezo.core.types import BoolArray, FloatArray, IntArray
 from gracezo.core.walls import Walls
 from gracezo.methods.auto import constants
 from gracezo.methods.auto.instrument.look import asked_all
-from gracezo.methods.auto.verdict import coupled
 from gracezo.methods.auto.ways import Ledger, Offer
 from gracezo.methods.auto.ways.sparse import Sparse
+from gracezo.methods.kinks import coupled
 from gracezo.methods.line_search import lowest_along
 from gracezo.updates.orthants import Orthants
 from gracezo.updates.projected import newton_path
