@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from benchmarks.vectors.functions import linear
 from scipy import stats
 from scipy.optimize import Bounds
 
@@ -347,6 +348,46 @@ def test_a_background_is_shown_by_one_query_and_named() -> None:
     assert "a background of slopes too small to be named" in found.message
     assert 0.5e-4 < found.background < 2e-4
     assert found.queries <= 16
+
+
+@pytest.mark.parametrize(("m", "tail", "most"), [(30, 3e-3, 90), (5, 1e-3, 90)])
+def test_columns_that_stand_out_of_slopes_on_all_others_are_found(m: int, tail: float, most: int) -> None:
+    """What single coordinates answer says how large these are, and how many probes tell columns from them."""
+    columns, queries = 0, 0
+    for seed in range(8000, 8006):
+        hidden, fun, _ = linear(seed, 10, m, tail=tail)
+        found = gracezo.estimate_jacobian(fun, hidden.x0, seed=seed)
+        assert found.queries == hidden.calls
+        assert set(found.columns) <= set(hidden.support)
+        columns, queries = columns + len(found.columns), queries + found.queries
+    assert columns >= 54
+    assert queries <= 6 * most
+
+
+def test_a_jacobian_of_slopes_alone_is_dense_though_some_are_larger() -> None:
+    for seed in range(4):
+        slopes = np.random.default_rng(seed).normal(size=(10, 4000))
+        found = gracezo.estimate_jacobian(
+            lambda x, slopes=slopes: slopes @ x + 1.0, np.zeros(4000), seed=seed
+        )
+        assert found.regime == "dense"
+        assert len(found.columns) == 0
+        assert found.queries == 29
+
+
+def test_constant_outputs_do_not_hide_that_there_is_a_background() -> None:
+    """Their answers are zero: a median over all outputs took small slopes on all coordinates for columns."""
+    for seed in range(4):
+        hidden, tail = Hidden(4, 8, seed, 2000), 1e-5 * np.random.default_rng(seed).normal(size=(8, 2000))
+
+        def fun(x: FloatArray) -> FloatArray:
+            return np.concatenate([hidden(x) + tail @ x, np.ones(22)])  # noqa: B023
+
+        found = gracezo.estimate_jacobian(fun, hidden.x0, seed=seed)
+        assert np.array_equal(np.sort(found.columns), hidden.support)
+        assert found.complete
+        assert found.background == pytest.approx(1e-5, rel=1.0)
+        assert found.queries == hidden.calls <= 16
 
 
 def test_with_much_noise_no_jacobian_is_called_complete_that_is_not() -> None:

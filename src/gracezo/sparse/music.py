@@ -120,10 +120,10 @@ def decode(
     if common:
         basis = np.linalg.qr(np.column_stack([np.ones(p), np.eye(p)[:, : p - 1]]))[0][:, 1:]
         whitened, p = whitened @ basis, p - 1
-    if p < 2:
+    if p < min(2, size):
         return None
     level = math.sqrt(m) + math.sqrt(p)  # the largest singular value of errors alone
-    if size < p:  # fewer coordinates than probes: least squares
+    if size < p or size == 1:  # fewer coordinates than probes: least squares
         candidates = {size: np.arange(start, stop)}
         singular = np.zeros(p)
     else:
@@ -140,7 +140,7 @@ def decode(
         # They explain all that anything of rank k can, or all but what a wrong one would leave at least.
         explicable = _CLEAR * float(np.linalg.norm(singular[k:])) + 1.5 * level
         if k == size or left <= max(explicable, _WRONG * float(singular[k - 1])):
-            rest = left / math.sqrt(m * (p - k))
+            rest = left / math.sqrt(m * max(1, p - k))
             if common and 1 < k == size and rest > flat:
                 continue
             seen = _seen(columns, w, max(1.0, rest), size)

@@ -90,6 +90,9 @@ class Search:
         self._seen = 0  # positions whose columns are known
         self._dry = 0  # probes since a column was found
         self._paid: dict[Probe, FloatArray] = {}  # answers that were asked for besides those of sets
+        self._asked = self._doubted = 0  # probes of sets: in all, and when the Jacobian seemed to be dense
+        self._tiny: list[FloatArray] = []  # what single coordinates have answered
+        self._tail: FloatArray | None = None  # and how large all others are by that, by output
         self._overlooked = False  # whether the answers of sets do not add up
         self._unit = np.ones(self._m)  # of the outputs: their errors at the beginning
 
@@ -167,11 +170,17 @@ class Search:
             else:
                 if self._cautious and not self._seen and (yield from self._has_kinks()):
                     return End.KINKED
-                if doubtful and ((self._cautious and self._accuracy.noisy) or (yield from self._is_dense())):
-                    return End.DENSE
+                if doubtful and (yield from self._is_dense()):
+                    new = self._tail is None
+                    if not self._stands_out():
+                        return End.DENSE
+                    if new:
+                        self._open, doubtful = [root], False
+                        decoded = yield from self._grow(root)
+                        continue
                 doubtful = not (yield from self._split(self._open.pop())) and not self._cautious
             if self._dry > max(_PATIENCE, _PATIENCE_SETS * (self._m + SPARE), len(self._columns)):
-                return (yield from self._failed(End.GIVEN_UP))
+                return (yield from self._ended(End.GIVEN_UP))
             # The largest answer goes last, and is next. As long as no set was small enough to decode, the
             # smallest is: how many columns there are is learned from one that is.
             self._open.sort(key=self._reading.norm if self._seen else lambda some: -len(some))
@@ -182,8 +191,7 @@ class Search:
             ):
                 self._open.pop()
             if not self._open:
-                missing = self._overlooked or self._summary().is_missing
-                return (yield from self._failed(End.MISSED)) if missing else End.COMPLETE
+                return (yield from self._ended())
             decoded = self._reading.decoded(self._open[-1])
             doubt = decoded is not None and (yield from self._is_doubtful(decoded, self._open[-1]))
             if doubt and self._reading.background is False:
@@ -193,7 +201,7 @@ class Search:
         """Ask probe after probe of a set until it decodes; None if it does not with more than m of them."""
         number = 0
         while True:
-            most = self._reading.enough - len(some.probes)
+            most = self._reading.enough(some) - len(some.probes)
             decoded = None
             if len(some.probes) and not (most > 0 and some.grows(self._unit)):
                 decoded = self._reading.decoded(some)
@@ -227,7 +235,7 @@ class Search:
         """
         size = max(1, len(some) // _TAIL_PART)
         predicted = decoded.rest * self._reading.errors(some) * math.sqrt(size / len(some))
-        if np.median(predicted / self._accuracy.errors(some.answers, size)) < VISIBLE:
+        if self._typical(predicted / self._accuracy.errors(some.answers, size)) < VISIBLE:
             return False  # the answer of so small a part would not be seen
         start = some.start + len(some) // 2
         probe = Probe(0, start, start + size, self._accuracy.distance)
@@ -236,8 +244,13 @@ class Search:
         weights = self._space.weights.columns(decoded.positions[inside], np.zeros(1, np.int64))
         answer = answer - decoded.columns[:, inside] @ weights[0]
         errors = self._accuracy.errors(answer[:, None], size)
-        self._reading.background = bool(np.median(np.abs(answer) / errors) > VISIBLE)
+        self._reading.background = self._typical(np.abs(answer) / errors) > VISIBLE
         return self._reading.background and bool(_ALIKE * np.linalg.norm(answer) > np.linalg.norm(predicted))
+
+    def _typical(self, ratios: FloatArray) -> float:
+        """Return the median over the outputs that answer at all: constants say nothing."""
+        answers = self._root.answers.any(axis=1)
+        return float(np.median(ratios[answers])) if answers.any() else 0.0
 
     def _ask(self, some: Set, numbers: Sequence[int]) -> Steps[None]:
         """Ask further probes of a set; those that failed and were skipped are left out."""
@@ -250,6 +263,7 @@ class Search:
         some.probes = np.append(some.probes, np.array([probe.number for probe in there], np.int64))
         some.answers = np.column_stack([some.answers, *(known[probe] for probe in there)])
         self._dry += len(wanted)
+        self._asked += len(wanted)
 
     def _aside(self, probe: Probe) -> Steps[FloatArray]:
         """Ask a probe that is of none of the sets; should one come to it, its answer is paid for."""
@@ -308,6 +322,8 @@ class Search:
         Single coordinates, if columns are to be named at any price; where a fit would do without, sets in
         which there would be one if there were some twenty times as many as outputs.
         """
+        if self._cautious and self._accuracy.noisy:
+            return True
         n = len(self._root)
         size = max(1, n // (_TINY * self._m)) if self._cautious else 1
         errors = self._accuracy.errors(self._root.answers, size)
@@ -318,15 +334,55 @@ class Search:
             start = n * place // (_TINY_PARTS + 1)
             probe = Probe(0, start, start + size, self._accuracy.distance)
             answer = yield from self._aside(probe)
+            self._tiny.append(answer)
             unit = self._accuracy.errors(self._root.answers, n)
             significant = float(np.sqrt(np.mean((answer / unit) ** 2))) > _DENSE * share
-            if not (significant and np.median(np.abs(answer) / errors) > 5.0):
+            if not (significant and self._typical(np.abs(answer) / errors) > 5.0):
                 return False
         return True
 
-    def _failed(self, end: End) -> Steps[End]:
-        """Say why a search has not come to its end: for kinks, or as is thought."""
-        return End.KINKED if (yield from self._has_kinks()) else end
+    def _stands_out(self) -> bool:
+        """Whether columns stand out of a background on all coordinates, as single ones have shown it.
+
+        Its size is then part of all errors. Columns that stand out are looked for as long as it took until
+        then, or as others are.
+        """
+        reading = self._reading
+        if self._cautious:
+            return False
+        if self._tail is None:
+            self._doubted = self._asked
+            whole = np.sqrt(np.mean(self._root.answers**2, axis=1))
+            there = whole > 0.0
+            share = np.sqrt(np.mean((np.array(self._tiny)[:, there] / whole[there]) ** 2))
+            self._tail = share * whole
+            reading.accuracy.leave(self._tail, 1)
+            reading.background = reading.rank(self._root)[0] > 0
+        if reading.background and (
+            self._columns or self._asked < self._doubted + max(_PATIENCE, self._doubted)
+        ):
+            return True
+        reading.accuracy.tail = 0.0 * self._tail  # of single coordinates it is no error
+        return False
+
+    def _ended(self, given_up: End | None = None) -> Steps[End]:
+        """Return how a search has ended that has nothing left to look into, or was given up."""
+        if self._tail is not None and not self._columns:
+            self._accuracy.tail = 0.0 * self._tail
+            return End.DENSE
+        missing = self._overlooked or self._summary().is_missing or self._leaves_columns()
+        if given_up is None and not missing:
+            return End.COMPLETE
+        return End.KINKED if (yield from self._has_kinks()) else given_up or End.MISSED
+
+    def _leaves_columns(self) -> bool:
+        """Whether the columns leave more than the background that single coordinates have shown."""
+        if self._tail is None:
+            return False
+        there = self._tail > 0.0
+        left = np.sqrt(np.mean(self._summary().left ** 2, axis=1))[there]
+        more = np.sqrt(np.mean((left / self._tail[there]) ** 2) / len(self._root))
+        return bool(more > 1.0 + VISIBLE / math.sqrt(2.0 * len(self._tiny) * there.sum()))
 
     def _has_kinks(self) -> Steps[bool]:
         """Whether the first probe is answered by other slopes to the other side, and not for a bend."""

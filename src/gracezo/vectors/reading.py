@@ -56,10 +56,18 @@ class Reading:
         """Whether probes have something in common: the noise of r(x), or weights of one sign."""
         return self.accuracy.noisy or self.space.lopsided
 
-    @property
-    def enough(self) -> int:
-        """How many probes decode a set of as many columns as there are outputs, and no others."""
-        return self.m + self.common + SPARE
+    def enough(self, some: Set) -> int:
+        """Return how many probes decode a set of as many columns as there are outputs, and no others.
+
+        Where columns stand out of a background that is known, as many more as tell them from it. Of an exact
+        function, one more than there are coordinates.
+        """
+        further = SPARE
+        if self.background and self.accuracy.tail.any():
+            seen, error = self.rank(some)
+            further = max(SPARE, spare(len(some), error)) if seen else SPARE
+        most = self.m + self.common + further
+        return most if self.accuracy.noisy else min(most, len(some) + self.common + (len(some) > 1))
 
     def errors(self, some: Set) -> FloatArray:
         """Return the standard errors of the answers of a set, by output."""
@@ -88,8 +96,8 @@ class Reading:
         further = max(SPARE + 1, spare(len(some), error))
         if seen < min(self.m, len(some.probes) - self.common):
             most = seen + self.common + further
-            return min(most, self.enough) if self.cautious else most
-        return self.enough
+            return min(most, self.enough(some)) if self.cautious else most
+        return self.enough(some)
 
     def decoded(self, some: Set) -> Decoded | None:
         """Decode a set; columns that leave much of it, and more than errors, are not all there are."""

@@ -43,6 +43,11 @@ class Summary:
         return self.space.weights.columns(self.positions, self.root.probes)
 
     @property
+    def left(self) -> FloatArray:
+        """What the columns leave of the answers of the whole space."""
+        return np.asarray(self.root.answers - self.values @ self._weights.T)
+
+    @property
     def is_missing(self) -> bool:
         """Whether what the columns leave of noisy answers is more than noise.
 
@@ -55,7 +60,7 @@ class Summary:
             return False
         if count == 0:
             return self.accuracy.too_noisy
-        left = self.root.answers - self.values @ self._weights.T
+        left = self.left
         variances = [(left**2).mean(axis=1) / 2.0]
         if p > count + 1:  # the noise of r(x) is common to all
             basis = np.column_stack([self._weights, np.ones(p)])
