@@ -252,6 +252,24 @@ def test_noise_of_one_percent_ends_in_a_success_that_is_one(m: int, s: int, seed
     assert 0.5 * np.sum(exact(result.x) ** 2) < 20.0 * 0.5 * m * noise**2
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_what_noise_of_a_tenth_hides_is_not_called_dense(seed: int) -> None:
+    fun = hidden_exponentials(900 + seed, 4, 20, D)
+    random = np.random.default_rng(seed)
+    noise = 0.1 * float(np.std(fun.small(fun.z0)))
+    result = gracezo.least_squares(
+        lambda x: fun(x) + noise * random.normal(size=20), fun.x0, seed=seed, max_queries=400
+    )
+    assert result.nfev == fun.calls
+    assert "noise" in result.message
+    assert ("noise or few digits hide which parameters matter" in result.message) == (
+        result.success and len(result.columns) == 0
+    )
+    if result.success:
+        least = 0.5 * 20 * noise**2
+        assert 0.5 * float(np.sum(fun.small(result.x[fun.support]) ** 2)) <= 2.0 * least
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_outputs_of_very_different_noise_are_all_fitted(seed: int) -> None:
     """The best known ones tell the columns apart; the sum of squares goes by the others."""

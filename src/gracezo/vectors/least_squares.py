@@ -49,6 +49,10 @@ _DENSE = (
     "more parameters matter than the outputs tell apart (a dense Jacobian): the fit moved all parameters, "
     "in random directions, and names none of them"
 )
+_HIDDEN = (
+    "noise or few digits hide which parameters matter, or more do than the outputs tell apart (a dense "
+    "Jacobian): the fit moved all parameters, in random directions, and names none of them"
+)
 _BESIDE = 2**20  # number of the probe that leads to a point near by: larger than any that is asked
 _AGAIN = 4  # measurements of the answer of a noisy function
 
@@ -108,7 +112,7 @@ class LeastSquares:
             return Finish(Status.NOTHING_TO_FIND, _nothing(found))
         if found.dense:
             at, finish = yield from self._spanned(start, found, key)
-            said = [_CUT if cut else _DENSE]
+            said = [_CUT if cut else _HIDDEN if found.accuracy.noisy else _DENSE]
         else:
             fit = self._fit = self._begun(start, found, key)
             finish = yield from fit.run()
@@ -204,4 +208,6 @@ def _nothing(found: Columns) -> str:
         return "nothing to find: no output changes with any coordinate, moved by as much as its scale"
     if found.complete:
         return "nothing to find: outputs bend, but none has a slope at x0; begin elsewhere"
+    if found.accuracy.too_noisy:
+        return "nothing was found: noise is as large as the answers; a larger scale would help"
     return "nothing was found: the answers are not those of few columns, nor of many"
