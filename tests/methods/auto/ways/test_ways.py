@@ -496,6 +496,13 @@ def test_what_bounds_have_cut_is_not_asked_again() -> None:
     assert max(asked.values()) == 1
 
 
+def test_a_search_among_kinks_is_not_left_for_a_sweep_that_takes_more(begun: Counter[str]) -> None:
+    """A sweep takes two queries a coordinate, and brought a fifth of what the search did."""
+    fun = Attack()
+    gracezo.minimize(fun, fun.x0, seed=0, max_queries=2_700)
+    assert set(begun) == {"Sparse", "Nonsmooth"}
+
+
 @pytest.mark.parametrize("seed", range(2))
 def test_a_search_at_the_same_point_looks_for_other_sizes(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """At another point slopes are as large; at this one those of that size have been found.

@@ -4,7 +4,8 @@
   coordinates* and *to the far end* of a box (`values.py`): each makes an `Offer`, or none. Slopes promise the
   same to the sparse and to the dense way; what differs is what it takes to measure them. So the run begins
   sparse, and the dense way has its turn as soon as the search says that a gradient is cheaper coordinate by
-  coordinate; that of working sets instead, where most coordinates have kinks at the start.
+  coordinate; that of working sets instead, where most coordinates have kinks at the start; and neither, where
+  most have kinks elsewhere: values alone take more queries a coordinate than the search ever does.
 - Moves to the far end are tried, in the middle of a leg of the sparse way too, when they promise as much per
   round as slopes do and as that way has brought of late; they end when they bring less than slopes promise.
 - A way that is tried is on trial: at first it is to bring a share of what its rival has brought per round, in
@@ -259,25 +260,18 @@ class Bandit:
             return True
         if not self._contested or self._turn.rival is not None or not self._searched_enough(at, since):
             return False
-        ways = self._ways.dense, self._ways.coordinates, self._ways.working
-        others = [self._accounts[way] for way in ways]
-        return any(self._reason(other, at, since) and self._may_be_tried(other, at) for other in others)
+        fit = self._fit
+        return fit is not None and self._may_be_tried(self._accounts[fit], at)
 
-    def _searched_enough(self, at: Point, since: int) -> bool:
+    def _searched_enough(self, at: Point, since: int = 0) -> bool:
         """Whether the sparse way has searched long enough to know that another one is cheaper."""
         return self._turn.account.record.rounds + since >= constants.WINDOW and self._cheaper(at)
 
-    def _reason(self, account: Account, at: Point, since: int = 0) -> bool:
-        """Whether there is reason to try a way now, the present one being on a leg since so many rounds."""
+    def _reason(self, account: Account, at: Point) -> bool:
+        """Whether there is reason to try a way now."""
         present = self._turn.account
         if present.way is self._ways.sparse:
-            # Slopes that jump are no guide; then values along single coordinates are.
-            working, sparse = self._ways.working, self._ways.sparse
-            unkinked = working.kinked is False and sparse.begun_on_kinks  # as samples have shown
-            fit: Way = self._ways.coordinates if sparse.mostly_kinked and not unkinked else self._ways.dense
-            if working.kinked or (sparse.begun_on_kinks and working.kinked is None):
-                fit = working
-            return account.way is fit and self._searched_enough(at, since)
+            return account.way is self._fit and self._searched_enough(at)
         dense, working = self._ways.dense, self._ways.working
         if present.way in (self._ways.coordinates, working) or account.way in (dense, working):
             return False
@@ -314,7 +308,20 @@ class Bandit:
     def _cheaper(self, at: Point) -> bool:
         """Whether a gradient is cheaper coordinate by coordinate than by the search for those that matter."""
         open_ = not self._ways.sparse.ended(at) and not self._ways.dense.ended(at)
-        return open_ and self._ways.dense.rounds < self._ways.sparse.rounds
+        return open_ and self._fit is not None and self._ways.dense.rounds < self._ways.sparse.rounds
+
+    @property
+    def _fit(self) -> Way | None:
+        """The way that a gradient coordinate by coordinate is of use to; none where slopes jump.
+
+        Then values along single coordinates are the guide. A pass over all takes two queries for each, as
+        they lead uphill on both sides: more than the search takes, however many of them matter.
+        """
+        working, sparse = self._ways.working, self._ways.sparse
+        if working.kinked or (sparse.begun_on_kinks and working.kinked is None):
+            return working
+        unkinked = working.kinked is False and sparse.begun_on_kinks  # as samples have shown
+        return None if sparse.mostly_kinked and not unkinked else self._ways.dense
 
     # ------------------------------------------------------------ kinks
 
