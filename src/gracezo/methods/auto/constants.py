@@ -44,8 +44,7 @@ cost.
 
 CLEARLY = 0.25
 """Share of another that is clearly less, and relative difference that is clearly one: of a decrease and what
-was predicted of it, of a length, of what a rival brings, of noise and what was assumed of it; of weights in a
-search to the end.
+was predicted of it, of a length, of what a rival brings, of noise and what was assumed of it.
 """
 UNSEEN = 0.1
 """Share of a whole that does not show beside its error: of a promise, of a slope, of a length, of a group."""

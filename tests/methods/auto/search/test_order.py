@@ -7,7 +7,6 @@ from gracezo.core.box import Box
 from gracezo.core.places import Place
 from gracezo.core.rest import Rest
 from gracezo.core.walls import Walls
-from gracezo.methods.auto import constants
 from gracezo.methods.auto.search.order import LongOrder, labelled, mean_square
 
 D = 140_000
@@ -47,7 +46,7 @@ def test_coordinates_that_bounds_fix_stay_where_they_are() -> None:
         assert not (moved & ~free).any()
         there = order.gone(start, stop, 7)
         assert there.tolist() == (~free[order.written().coordinates[start:stop:7]]).tolist()
-        assert order.left(start, stop) == pytest.approx(moved.sum() * mean_square(constants.SPREAD), rel=0.05)
+        assert order.left(start, stop) == pytest.approx(moved.sum() * mean_square(), rel=0.05)
     assert order.count(500, 800) == int(free[order.written().coordinates[500:800]].sum())
 
 

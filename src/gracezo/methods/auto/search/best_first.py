@@ -67,11 +67,6 @@ class Search:
         self.flat = True
         """Whether no sum over all coordinates has changed f."""
 
-    @property
-    def spread(self) -> float:
-        """That of the weights about one."""
-        return constants.SPREAD
-
     # ------------------------------------------------------------ beginning
 
     def centre(self, at: Point) -> None:
@@ -125,11 +120,10 @@ class Search:
         single = self._differences.single
         evidence = past.evidence if past is not None and self.complete else ()
         if isinstance(coordinates, Rest):
-            reach = max(single(1.0, about), far * single(len(coordinates) * mean_square(self.spread), about))
-            long = LongOrder(coordinates, rng, self._walls, reach, self.spread)
-            return Partition(long, about, evidence)
+            reach = max(single(1.0, about), far * single(len(coordinates) * mean_square(), about))
+            return Partition(LongOrder(coordinates, rng, self._walls, reach), about, evidence)
         order = rng.permutation(coordinates)
-        weights = drawn(rng, len(order), self.spread)
+        weights = drawn(rng, len(order))
         reach = max(single(1.0, about), far * single(float(weights @ weights), about))
         aimed, limits = self._walls.aim(order, weights, reach)
         return Partition(Order(order, aimed, limits), about, evidence)

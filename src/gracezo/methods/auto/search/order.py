@@ -14,7 +14,7 @@ each set; the room of a large slice is that of the whole order.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from functools import lru_cache, partial
+from functools import lru_cache
 
 import numpy as np
 
@@ -239,19 +239,14 @@ class LongOrder(Order):
         Where order and weights are drawn from.
     walls
         The bounds around the present point.
-    reach, spread
-        The largest ε of one query to expect; and how far weights are from one.
+    reach
+        The largest ε of one query to expect.
     """
 
     def __init__(
-        self,
-        rest: Rest,
-        rng: np.random.Generator,
-        walls: Walls | None = None,
-        reach: float = 0.0,
-        spread: float | None = None,
+        self, rest: Rest, rng: np.random.Generator, walls: Walls | None = None, reach: float = 0.0
     ) -> None:
-        self._shuffle = rest.shuffled(rng, partial(drawn, spread=spread))
+        self._shuffle = rest.shuffled(rng, drawn)
         self._bounded = None if walls is None else BoundedShuffle.around(self._shuffle, walls, reach)
         self._box = rest.box
         self._set_out(rest.without)
@@ -386,12 +381,12 @@ class LongOrder(Order):
         return Order(coordinates, weights, limits)
 
 
-def mean_square(spread: float) -> float:
+def mean_square() -> float:
     """Return the square of a weight, in the mean."""
-    return 1.0 + spread**2 / 3.0
+    return 1.0 + constants.SPREAD**2 / 3.0
 
 
-def drawn(rng: np.random.Generator, count: int, spread: float | None = None) -> FloatArray:
+def drawn(rng: np.random.Generator, count: int) -> FloatArray:
     """Return random weights: of either sign, and about one."""
-    spread = constants.SPREAD if spread is None else spread
+    spread = constants.SPREAD
     return np.asarray(rng.uniform(1.0 - spread, 1.0 + spread, count) * rng.choice([-1.0, 1.0], count))

@@ -35,23 +35,15 @@ class WholeSearch(Search):
     _credit: Partition | None = None  # the earlier one that leaves the least to be measured
     _surveyed: tuple[int, list[Group], FloatArray, FloatArray] | None = None  # what chances are now
 
-    @property
-    def spread(self) -> float:
-        """That of the weights about one: a coordinate of little weight would hide among background.
-
-        What cancels where weights are so much alike is told by the labels that this search asks of all
-        coordinates at the beginning, and by other weights at the end.
-        """
-        return constants.CLEARLY
-
     def restart(self, coordinates: IntArray | Rest, rng: np.random.Generator) -> None:
         """Begin anew with other weights; the sums that were bought serve where all has to be measured."""
         self.abandon()
         self._credit = self._best_bought
         if self.partition is not None and self.partition.rooted and not self._differences.noise:
             # What hides in a group is two that cancel, as a rule, and there may always be two; unless noise
-            # hides it.
-            left = math.inf if self.blurred else 2.0 * max(self.expected, 1.0)
+            # hides it. Whether there are, one search with other weights has told, but for what it expects.
+            pairs = max(self.expected, 1.0) if self.belief.unseen == 1.0 else self.expected
+            left = math.inf if self.blurred else 2.0 * pairs
             self.belief.search_again(left, len(coordinates))
         super().restart(coordinates, rng)
 
@@ -150,12 +142,12 @@ class WholeSearch(Search):
         spiked = sum(group.u**2 for group, chance in zip(groups, standing, strict=True) if chance > 0.5)
         squares = sum(group.squares for group in self.partition.open.groups)
         hidden = self.partition.total**2 + self.partition.error**2 if self._differences.noise else 0.0
-        return float(max(spiked + self.belief.tau**2 * squares, hidden)) / mean_square(self.spread)
+        return float(max(spiked + self.belief.tau**2 * squares, hidden)) / mean_square()
 
     @property
     def square(self) -> float:
         """The same by the sum over all coordinates alone."""
-        return 0.0 if self.partition is None else self.partition.total**2 / mean_square(self.spread)
+        return 0.0 if self.partition is None else self.partition.total**2 / mean_square()
 
     @property
     def quiet(self) -> bool:
