@@ -60,7 +60,7 @@ def test_a_convex_function_is_nowhere_lower_than_the_bound(seed: int) -> None:
     def f(x: FloatArray) -> float:
         return float((tilts @ x + heights).max() + 0.5 * x @ x)
 
-    bundle, x = Bundle(n, 30, 0.0), rng.normal(size=n)
+    bundle, x = Bundle(n, 30, 0.0, 0.0), rng.normal(size=n)
     for y in [x, *rng.normal(size=(int(rng.integers(0, 30)), n))]:
         slopes = tilts[int((tilts @ y + heights).argmax())] + y
         assert not bundle.above(y, f(y), slopes)
@@ -74,7 +74,7 @@ def test_a_convex_function_is_nowhere_lower_than_the_bound(seed: int) -> None:
 
 
 def test_a_tangent_above_f_is_refuted_and_can_be_dropped() -> None:
-    bundle = Bundle(1, 10, 0.0)
+    bundle = Bundle(1, 10, 0.0, 0.0)
     for x, slope in ((-1.0, -1.0), (2.0, 1.0), (1.0, 3.0)):  # of |x|, the last one wrong
         bundle.add(np.array([x]), abs(x), np.array([slope]))
     ((place, slopes),) = bundle.refuted(np.array([3.0]), 3.0)
@@ -84,8 +84,15 @@ def test_a_tangent_above_f_is_refuted_and_can_be_dropped() -> None:
     assert bundle.above(np.array([1.0]), 1.0, np.array([3.0]))
 
 
+def test_errors_of_slopes_refute_nothing() -> None:
+    bundle = Bundle(1, 10, 1e-9, 1e-3)
+    bundle.add(np.array([1.0]), 1.0, np.array([1.0009]))  # of |x|
+    assert bundle.refuted(np.array([3.0]), 3.0) == []
+    assert len(bundle.refuted(np.array([3.0]), 2.99)) == 1
+
+
 def test_of_very_many_tangents_the_last_are_kept() -> None:
-    bundle = Bundle(1, 2, 0.0)
+    bundle = Bundle(1, 2, 0.0, 0.0)
     for place in (1.0, 2.0, 3.0):
         bundle.add(np.array([place]), place**2, np.array([2.0 * place]))
     assert bundle.around(np.array([3.0]), 9.0).slopes.tolist() == [[4.0], [6.0]]

@@ -77,7 +77,9 @@ class Bundled:
         self._rounding = rounding
         self._rng = rng
         # As many as meet in a minimum, from each of its sides.
-        self._bundle = Bundle(len(along), constants.PARTS * (len(along) + 1), rounding)
+        memory = constants.PARTS * (len(along) + 1)
+        self._blur = rounding / (along.near * along.way)  # of a slope
+        self._bundle = Bundle(len(along), memory, rounding, constants.TRUST * self._blur)
         self.convex = True
         """Whether f is, as far as tangents have shown."""
 
@@ -156,9 +158,7 @@ class Bundled:
         planes = self._bundle.around(along.of(here), here.value)
         t = n * reach**2 / max(left, self._rounding)
         bound, rests = planes.bound(t, *along.room(here, reach))
-        rounded = (
-            n * self._rounding * reach / (along.near * along.way)
-        )  # what it makes of slopes, on that way
+        rounded = n * self._blur * reach  # what it makes of slopes, on that way
         return max(bound - (here.value - along.best.value), 0.0) + rounded, rests
 
     def _shown(self, here: Point, rests: IntArray) -> Steps[bool]:

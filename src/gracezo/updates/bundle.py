@@ -28,7 +28,7 @@ from scipy.optimize import nnls
 
 from gracezo.core.types import BoolArray, FloatArray, IntArray
 
-_ERROR = 1e-5  # of slopes, relative
+_ERROR = 1e-5  # of slopes, relative: f may bend
 _DELTA = 1e-6  # in place of zero, in a problem whose numbers are of size one
 
 
@@ -41,13 +41,13 @@ class Bundle:
         How many coordinates.
     memory
         How many tangents are kept.
-    rounding
-        The error of a difference of f.
+    rounding, blur
+        The errors of a difference of f, and of a slope.
     """
 
-    def __init__(self, n: int, memory: int, rounding: float) -> None:
+    def __init__(self, n: int, memory: int, rounding: float, blur: float) -> None:
         self._memory = memory
-        self._rounding = rounding
+        self._rounding, self._blur = rounding, blur
         self._places, self._slopes = np.zeros((2, 0, n))
         self._values: FloatArray = np.zeros(0)
 
@@ -91,8 +91,9 @@ class Bundle:
         return list(zip(self._places[some], self._slopes[some], strict=True))
 
     def _plainly(self, over: FloatArray, ways: FloatArray, slopes: FloatArray) -> BoolArray:
-        """Return what is over f by more than rounding, and slopes of a certain relative error, explain."""
-        return np.asarray(over > self._rounding + _ERROR * np.abs(ways * slopes).sum(axis=1))
+        """Return what is over f by more than errors of f, and of slopes, explain."""
+        errors = np.abs(ways) * (self._blur + _ERROR * np.abs(slopes))
+        return np.asarray(over > self._rounding + errors.sum(axis=1))
 
     def around(self, x: FloatArray, value: float) -> Planes:
         """Return the tangents as they are seen from a place.

@@ -68,7 +68,7 @@ def points(asks: list[Ask]) -> list[FloatArray]:
     return [ask.point(row) for ask in asks for row in range(len(ask))]
 
 
-@pytest.mark.parametrize(("n", "queries"), [(2, 57), (3, 85)])
+@pytest.mark.parametrize(("n", "queries"), [(2, 57), (3, 112)])
 def test_a_valley_is_followed(n: int, queries: int) -> None:
     across, end, asks = crossed(valley, np.zeros(n))
     assert across.coupled

@@ -289,8 +289,9 @@ class Nonsmooth:
         if not (yield from self._sparse.overhear(at, looks)):
             return at
         self.coupled, self._last, self._way = True, at.x, way
-        # The error of a value decides how near differences can be; between kinks no curvature does.
-        near = max(ROOT, rounding / (constants.PRECISE * differences.scale))
+        # Nearer, rounding would weigh more in slopes than the way to the kinks that differences have to keep.
+        fallen = self._start.value - at.value or differences.scale
+        near = min(max(ROOT, math.sqrt(rounding / fallen)), constants.SMALL)
         try:
             while self._convex:
                 along = Along(at, box, coordinates, way, near)
