@@ -41,9 +41,9 @@ class WholeSearch(Search):
         self._credit = self._best_bought
         if self.partition is not None and self.partition.rooted and not self._differences.noise:
             # What hides in a group is two that cancel, as a rule, and there may always be two; unless noise
-            # hides it. Whether there are, one search with other weights has told, but for what it expects.
-            pairs = max(self.expected, 1.0) if self.belief.unseen == 1.0 else self.expected
-            left = math.inf if self.blurred else 2.0 * pairs
+            # hides it. A search with other weights has told, but for those that background hid from it, too.
+            pairs = 1.0 if self.belief.unseen == 1.0 else self.hiding
+            left = math.inf if self.blurred else 2.0 * max(self.expected, pairs)
             self.belief.search_again(left, len(coordinates))
         super().restart(coordinates, rng)
 
