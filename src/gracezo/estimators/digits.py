@@ -39,7 +39,7 @@ def last_place(outputs: FloatArray) -> FloatArray | None:
     --------
     >>> import numpy as np
     >>> data = np.sqrt([2.0, 3.0])
-    >>> last_place(np.array([[1.25, 2.5], [1.24, 2.5], [1.19, 2.4]]) - data).round(9).tolist()
+    >>> last_place(np.array([[1.25, 2.5], [1.24, 2.6], [1.19, 2.4]]) - data).round(9).tolist()
     [0.01, 0.1]
     """
     changes = outputs[1:] - outputs[0]
