@@ -84,6 +84,12 @@ def test_a_tangent_above_f_is_refuted_and_can_be_dropped() -> None:
     assert bundle.above(np.array([1.0]), 1.0, np.array([3.0]))
 
 
+def test_where_no_tangent_has_a_slope_there_is_no_step() -> None:
+    planes, limits = Planes(np.zeros((2, 3)), np.zeros(2)), np.full(3, 5.0)
+    step, promise = planes.step(1.0, -limits, limits)
+    assert (step.tolist(), promise, planes.bound(1.0, -limits, limits)[0]) == ([0.0] * 3, 0.0, 0.0)
+
+
 def test_errors_of_slopes_refute_nothing() -> None:
     bundle = Bundle(1, 10, 1e-9, 1e-3)
     bundle.add(np.array([1.0]), 1.0, np.array([1.0009]))  # of |x|

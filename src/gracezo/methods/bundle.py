@@ -177,9 +177,8 @@ class Bundled:
             constants.SMALL * along.way, float(np.linalg.norm(along.nearest(here))) / constants.UNSEEN
         )
         for _, slopes in tangents:
-            there = yield from along.at(
-                here, along.of(here) - length / float(np.linalg.norm(slopes)) * slopes
-            )
+            steep = float(np.linalg.norm(slopes)) or 1.0
+            there = yield from along.at(here, along.of(here) - length / steep * slopes)
             if (yield from self._refuted(there)):
                 return False
         return True

@@ -145,7 +145,7 @@ class Planes(NamedTuple):
         """Return those of the planes, which add up to one, and of the limits of each coordinate."""
         number, n = self.slopes.shape
         steepest = float(np.linalg.norm(self.slopes, axis=1).max())
-        size = max(t * steepest**2, float(self.errors.max()))  # of v, so that the problem has none
+        size = max(t * steepest**2, float(self.errors.max())) or 1.0  # of v, so that the problem has none
         length = np.sqrt(t * size)  # of d
         near = np.flatnonzero(np.isfinite(lower) & (lower > -t * steepest))
         far = np.flatnonzero(np.isfinite(upper) & (upper < t * steepest))

@@ -298,7 +298,7 @@ class Nonsmooth:
                 bundled = Bundled(along, self._start, rounding, rng)
                 bound = yield from bundled.descend()
                 at, self._convex = along.best, bundled.convex
-                if bound > constants.SMALL * (self._start.value - at.value):
+                if bound > constants.PRECISE**2 * (self._start.value - at.value):
                     break
                 partners = yield from self._partners(at, coordinates, constants.SMALL * way, rng)
                 if not len(partners):
