@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 import scipy.optimize
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -82,6 +83,19 @@ def test_a_tangent_above_f_is_refuted_and_can_be_dropped() -> None:
     bundle.drop(place)
     assert (len(bundle), bundle.refuted(np.array([3.0]), 3.0)) == (2, [])
     assert bundle.above(np.array([1.0]), 1.0, np.array([3.0]))
+
+
+def test_where_least_squares_go_in_circles_the_nearest_tangent_is_taken(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def circles(*given: object, **others: object) -> None:
+        raise RuntimeError("Maximum number of iterations reached.")
+
+    monkeypatch.setattr("gracezo.updates.bundle.nnls", circles)
+    planes, limits = Planes(np.array([[1.0], [-3.0]]), np.array([0.0, 2.0])), np.ones(1)
+    step, promise = planes.step(0.5, -limits, limits)
+    bound, rests = planes.bound(0.5, -limits, limits)
+    assert (step.tolist(), promise, bound, rests.tolist()) == ([-0.5], 0.5, 1.0, [0])
 
 
 def test_where_no_tangent_has_a_slope_there_is_no_step() -> None:

@@ -188,9 +188,12 @@ class Bundled:
     def _tangent(
         self, base: Point, places: FloatArray, aside: float, highest: float = math.inf
     ) -> Steps[Point | None]:
-        """Take in f and its slopes a little beside these places; None where f is too high or has no value."""
+        """Take in f and its slopes a little beside these places; None where f is too high or has no value.
+
+        Nor where slopes stay wrong: beside a cone f bends over less than a difference takes.
+        """
         along = self._along
-        while True:
+        for _ in range(constants.FEW):
             away = np.maximum(aside / math.sqrt(len(along)), along.nearest(base) / constants.UNSEEN)
             here = yield from along.at(base, places + away * self._rng.standard_normal(len(along)))
             if not here.value <= highest or here.value == math.inf:
@@ -203,6 +206,8 @@ class Bundled:
             if (yield from self._stands(here, slopes)):
                 self.convex = False
                 break
+        else:
+            return None
         if self.convex:
             yield from self._refuted(here)
         self._bundle.add(along.of(here), here.value, slopes)

@@ -164,9 +164,12 @@ class Planes(NamedTuple):
         norms = np.linalg.norm(columns, axis=0)
         right = np.zeros(n + 2)
         right[-1] = 1.0
-        found = nnls(columns / norms, right, maxiter=100 * columns.shape[1])[0] / norms
-        total = float(found[:number].sum())
         pulls = np.zeros(n)
+        try:
+            found = nnls(columns / norms, right, maxiter=100 * columns.shape[1])[0] / norms
+        except RuntimeError:  # it goes in circles: the nearest tangent alone bounds f, too
+            return np.eye(number)[self.errors.argmin()], pulls
+        total = float(found[:number].sum())
         pulls[near] += found[number : number + len(near)]
         pulls[far] -= found[number + len(near) :]
         return found[:number] / total, pulls * np.sqrt(size / t) / total

@@ -76,6 +76,17 @@ def test_a_valley_is_followed(n: int, queries: int) -> None:
     assert end.value <= across.left(end.value, 0.0) <= 1e-5
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_where_no_difference_is_a_slope_it_comes_to_an_end(seed: int) -> None:
+    """The last digits of f are of another size than its slopes: tangents were taken again without end."""
+    scramble = np.random.default_rng(seed).uniform(1e8, 1e9, 3)
+    across, end, asks = crossed(
+        lambda x: valley(x) + 1e-5 * float(np.abs(np.sin(scramble * x)).sum()), np.zeros(3), most=20_000
+    )
+    assert len(points(asks)) < 4_000
+    assert across.left(end.value, 0.0) == np.inf
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_a_flat_place_between_kinks_is_a_minimum(seed: int) -> None:
     """Tangents there have no slope."""

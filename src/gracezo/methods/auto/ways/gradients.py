@@ -290,8 +290,9 @@ class Nonsmooth:
             return at
         self.coupled, self._last, self._way = True, at.x, way
         # Nearer, rounding would weigh more in slopes than the way to the kinks that differences have to keep.
-        fallen = self._start.value - at.value or differences.scale
-        near = min(max(ROOT, math.sqrt(rounding / fallen)), constants.SMALL)
+        fallen = self._start.value - at.value
+        near = math.sqrt(rounding / (fallen if fallen > 0.0 else differences.scale))
+        near = min(max(ROOT, near), constants.SMALL)
         try:
             while self._convex:
                 along = Along(at, box, coordinates, way, near)
